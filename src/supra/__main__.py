@@ -1,0 +1,5 @@
+"""``python -m supra``."""
+
+from supra.cli import main
+
+main()

@@ -1,0 +1,205 @@
+"""Basis functions sampled on a domain: projection to coordinates and back, differentiable.
+
+A sampled basis is a value that belongs to the data, not a module: it has no weights to learn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from supra.basis.errors import BasisError
+
+
+@dataclass(frozen=True, eq=False)
+class SampledBasis:
+    r"""Basis functions :math:`\phi_k` at the points of one domain, or of one domain per sample.
+
+    Attributes:
+        values: :math:`\phi_k(x_p)`, shape ``(points, modes)``, or ``(batch, points, modes)`` where
+            every sample of a batch has its own (see `stack`).
+        weights: quadrature weights, shape ``(points,)`` or ``(batch, points)``; they sum to 1, and
+            padded points have weight 0.
+        analysis: weighted values, so that projection is one matrix product.
+    """
+
+    values: Float[Tensor, "*batch points modes"]
+    weights: Float[Tensor, "*batch points"]
+    analysis: Float[Tensor, "*batch points modes"] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.values.shape[:-1] != self.weights.shape or self.values.ndim not in (2, 3):
+            raise BasisError(
+                f"A basis needs one weight per point: got `values` of shape "
+                f"{tuple(self.values.shape)} and `weights` of shape {tuple(self.weights.shape)}."
+            )
+        object.__setattr__(self, "analysis", self.values * self.weights[..., None])
+
+    @classmethod
+    def stack(cls, bases: Sequence["SampledBasis"]) -> "SampledBasis":
+        """One basis per sample of a batch, padded to the most points with weight 0.
+
+        Fields of such a batch are padded likewise; what they hold at padded points is ignored,
+        and `fields` gives 0 there.
+        """
+        modes = {basis.modes for basis in bases}
+        if len(modes) != 1 or any(basis.values.ndim != 2 for basis in bases):
+            raise BasisError(
+                f"Bases are stacked one per sample and with the same number of modes: got "
+                f"{sorted(modes)} modes in {len(bases)} bases."
+            )
+        pad = torch.nn.utils.rnn.pad_sequence
+        return cls(
+            pad([basis.values for basis in bases], batch_first=True),
+            pad([basis.weights for basis in bases], batch_first=True),
+        )
+
+    @property
+    def modes(self) -> int:
+        """Number of basis functions."""
+        return self.values.shape[-1]
+
+    @property
+    def points(self) -> int:
+        """Number of points, padding included."""
+        return self.values.shape[-2]
+
+    def coefficients(
+        self, fields: Float[Tensor, "batch points channels"]
+    ) -> Float[Tensor, "batch channels modes"]:
+        r"""Coordinates :math:`\hat u^k = \sum_p w_p\, \phi_k(x_p)\, u(x_p)`."""
+        _check_axis(fields, 1, self.points, "points")
+        return (self.analysis.mT @ fields).mT
+
+    def fields(
+        self, coefficients: Float[Tensor, "batch channels modes"]
+    ) -> Float[Tensor, "batch points channels"]:
+        r"""Functions :math:`u(x_p) = \sum_k \hat u^k \phi_k(x_p)`."""
+        _check_axis(coefficients, 2, self.modes, "modes")
+        return self.values @ coefficients.mT
+
+    def gram(self) -> Float[Tensor, "*batch modes modes"]:
+        r"""Inner products :math:`\langle\phi_k, \phi_l\rangle`: the identity if orthonormal."""
+        return self.analysis.mT @ self.values
+
+    def unwelded(self, node_map: Int[Tensor, " old_points"]) -> "SampledBasis":
+        """The same functions on the nodes before a mesh was welded.
+
+        Nodes that were merged share their weight, so integrals and orthonormality stay as they
+        are. ``node_map`` is that of the welded mesh.
+        """
+        node_map = torch.as_tensor(node_map, device=self.values.device)
+        shared = torch.bincount(node_map, minlength=self.points)
+        return type(self)(self.values[node_map], (self.weights / shared)[node_map])
+
+    def to(
+        self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
+    ) -> "SampledBasis":
+        """A copy on another device or in another floating-point type."""
+        return type(self)(self.values.to(device, dtype), self.weights.to(device, dtype))
+
+
+@dataclass(frozen=True, eq=False)
+class SeparableBasis:
+    r"""Products of functions of one axis each, :math:`\phi_{kl}(x,y) = \phi_k(x)\,\psi_l(y)`.
+
+    Transforms one axis at a time: the cost per channel is points × the *sum* of the axes' modes,
+    where a dense basis takes points × their *product*. Points and modes are flattened in C order.
+
+    Attributes:
+        axes: the functions along each axis.
+    """
+
+    axes: tuple[SampledBasis, ...]
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.axes) <= 3 or any(axis.values.ndim != 2 for axis in self.axes):
+            raise BasisError(f"A separable basis has 1 to 3 axes: got {len(self.axes)}.")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Points along each axis."""
+        return tuple(axis.points for axis in self.axes)
+
+    @property
+    def mode_shape(self) -> tuple[int, ...]:
+        """Modes along each axis."""
+        return tuple(axis.modes for axis in self.axes)
+
+    @property
+    def modes(self) -> int:
+        return prod(self.mode_shape)
+
+    @property
+    def points(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def weights(self) -> Float[Tensor, " points"]:
+        weights = self.axes[0].weights
+        for axis in self.axes[1:]:
+            weights = torch.outer(weights, axis.weights).flatten()
+        return weights
+
+    def coefficients(
+        self, fields: Float[Tensor, "batch points channels"]
+    ) -> Float[Tensor, "batch channels modes"]:
+        r"""Coordinates :math:`\hat u^k`, one axis after the other."""
+        _check_axis(fields, 1, self.points, "points")
+        batch, _, channels = fields.shape
+        # The part of the array behind an axis stays contiguous, so each step is one batched
+        # matrix product without a copy: (done, n_i, rest) -> (done, k_i, rest).
+        rest = self.points * channels
+        for axis in self.axes:
+            rest //= axis.points
+            fields = axis.analysis.mT @ fields.reshape(-1, axis.points, rest)
+        return fields.reshape(batch, self.modes, channels).mT
+
+    def fields(
+        self, coefficients: Float[Tensor, "batch channels modes"]
+    ) -> Float[Tensor, "batch points channels"]:
+        r"""Functions :math:`u(x_p) = \sum_k \hat u^k \phi_k(x_p)`, one axis after the other."""
+        _check_axis(coefficients, 2, self.modes, "modes")
+        batch, channels, _ = coefficients.shape
+        fields, rest = coefficients.mT, channels
+        for axis in reversed(self.axes):
+            fields = axis.values @ fields.reshape(-1, axis.modes, rest)
+            rest *= axis.points
+        return fields.reshape(batch, self.points, channels)
+
+    def gram(self) -> Float[Tensor, "modes modes"]:
+        r"""Inner products :math:`\langle\phi_k, \phi_l\rangle`."""
+        gram = self.axes[0].gram()
+        for axis in self.axes[1:]:
+            gram = torch.kron(gram, axis.gram())
+        return gram
+
+    def dense(self) -> SampledBasis:
+        """The same basis written out as one array of ``points × modes``."""
+        values = self.axes[0].values
+        for axis in self.axes[1:]:
+            values = torch.kron(values, axis.values)
+        return SampledBasis(values, self.weights)
+
+    def to(
+        self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
+    ) -> "SeparableBasis":
+        """A copy on another device or in another floating-point type."""
+        return type(self)(tuple(axis.to(device, dtype) for axis in self.axes))
+
+
+Sampled = SampledBasis | SeparableBasis
+
+
+def _check_axis(array: Tensor, axis: int, expected: int, name: str) -> None:
+    if torch.compiler.is_compiling():
+        return
+    if array.ndim != 3 or array.shape[axis] != expected:
+        wanted = "(batch, points, channels)" if name == "points" else "(batch, channels, modes)"
+        raise BasisError(
+            f"This basis has {expected} {name} and takes arrays of shape {wanted}: got "
+            f"{tuple(array.shape)}."
+        )

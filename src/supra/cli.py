@@ -1,0 +1,182 @@
+"""The command line: thin, one function per command."""
+
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from supra.basis import BasisError, LaplacianBasis
+from supra.basis.eigen import Method
+from supra.domain import DomainError, Mesh, MeshError
+from supra.domain.files import check_mesh_path, write_mesh
+from supra.domain.shapes import SHAPES
+from supra.experiment.demo import show_bases
+from supra.experiment.plots import check_picture_path, plot_modes
+from supra.experiment.progress import progress
+
+app = typer.Typer(
+    help="Neural-operator surrogates for PDEs on general domains.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+errors = Console(stderr=True)
+
+
+@app.callback()
+def _several_commands() -> None:
+    """Neural-operator surrogates for PDEs on general domains."""
+
+
+@app.command()
+def basis(
+    source: Annotated[
+        str, typer.Argument(metavar="FILE|SHAPE", help=f"A mesh file, or: {', '.join(SHAPES)}.")
+    ],
+    modes: Annotated[int, typer.Option(help="How many eigenfunctions.")] = 64,
+    boundary: Annotated[
+        Literal["neumann", "dirichlet"], typer.Option(help="Free boundary, or held at zero.")
+    ] = "neumann",
+    resolution: Annotated[
+        int | None, typer.Option(help="Cells per unit length of a shape.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw the modes to this PNG or PDF.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write mesh and modes to this file (vtu, vtk, xdmf, …).")
+    ] = None,
+    weld: Annotated[bool, typer.Option("--weld", help="Merge coincident nodes first.")] = False,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove unused points, zero and duplicate cells first.")
+    ] = False,
+    method: Annotated[Method, typer.Option(help="How to solve.")] = "auto",
+    cache: Annotated[bool, typer.Option(help="Keep the result, and use a kept one.")] = True,
+) -> None:
+    """Laplacian eigenfunctions of a mesh.
+
+    Example: supra basis wing.vtu --modes 64 --plot modes.png --out modes.vtu
+    """
+    _check_outputs(plot, out)
+    mesh = _prepared(_mesh(source, resolution), weld, clean)
+    start = time.perf_counter()
+    with progress(mesh.name, errors) as report:
+        result = LaplacianBasis.from_mesh(
+            mesh, modes, boundary, method=method, cache=cache, report=report
+        )
+    console.print(_summary(mesh, result, time.perf_counter() - start))
+    if plot is not None:
+        plot_modes(result, plot)
+        console.print(f"picture: {plot}", highlight=False)
+    if out is not None:
+        write_mesh(out, mesh, {f"mode_{k:03d}": u for k, u in enumerate(result.values.T)})
+        console.print(f"modes: {out}", highlight=False)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("demo"),
+    modes: Annotated[int, typer.Option(help="How many eigenfunctions per domain.")] = 64,
+) -> None:
+    """Compute and draw the Laplacian eigenfunctions of six domains.
+
+    Example: supra demo --out demo
+    """
+    columns = ("domain", "nodes", "modes", "λ₂", "exact", "residual", "orthonormality", "seconds")
+    table = _table("Laplacian eigenfunctions", columns)
+    with progress("demo", errors) as report:
+
+        def named(name: str):  # type: ignore[no-untyped-def]
+            return lambda stage, done, total: report(f"{name}, {stage}", done, total)
+
+        for outcome in show_bases(out, modes, named):
+            found = outcome.basis
+            table.add_row(
+                outcome.name,
+                str(len(found.values)),
+                str(found.modes),
+                f"{found.eigenvalues[1]:.5f}",
+                "" if outcome.exact is None else f"{outcome.exact:.5f}",
+                f"{found.residuals.max():.0e}",
+                f"{found.orthonormality:.0e}",
+                f"{outcome.seconds:.2f}",
+            )
+    console.print(table)
+    console.print(f"Look at {out / 'bases.png'} and at one picture per domain beside it.")
+
+
+def _check_outputs(plot: Path | None, out: Path | None) -> None:
+    """Say what cannot be written before the long work, not after it."""
+    if plot is not None:
+        check_picture_path(plot)
+    if out is not None:
+        check_mesh_path(out)
+
+
+def _mesh(source: str, resolution: int | None) -> Mesh:
+    if source in SHAPES:
+        return SHAPES[source]() if resolution is None else SHAPES[source](resolution=resolution)
+    if not Path(source).suffix and not Path(source).exists():
+        raise MeshError(
+            f"{source!r} is neither a file nor a shape. Shapes are: {', '.join(SHAPES)}."
+        )
+    if resolution is not None:
+        raise MeshError(f"`--resolution` is for shapes; {source!r} is a file.")
+    return Mesh.from_file(source)
+
+
+def _prepared(mesh: Mesh, weld: bool, clean: bool) -> Mesh:
+    if weld:
+        mesh = mesh.welded()
+    if clean:
+        mesh = mesh.without_degenerate_cells().without_duplicate_cells().without_unused_points()
+    return mesh
+
+
+def _summary(mesh: Mesh, result: LaplacianBasis, seconds: float) -> Table:
+    table = _table(mesh.name, ("quantity", "value"))
+    low, high = result.eigenvalues[0], result.eigenvalues[-1]
+    for name, value in (
+        ("nodes", f"{len(mesh.points)}"),
+        ("cells", f"{len(mesh.cells)}"),
+        ("components", f"{mesh.component_count}"),
+        ("Euler characteristic", f"{mesh.euler_characteristic}"),
+        ("length, area or volume", f"{mesh.measure:.6g}"),
+        ("modes", f"{result.modes}"),
+        ("eigenvalues", f"{low:.6g} … {high:.6g}"),
+        ("largest residual", f"{result.residuals.max():.1e}"),
+        ("orthonormality", f"{result.orthonormality:.1e}"),
+        ("method", result.method),
+        ("seconds", f"{seconds:.2f}"),
+    ):
+        table.add_row(name, value)
+    return table
+
+
+def _table(title: str, columns: tuple[str, ...]) -> Table:
+    table = Table(title=title, title_justify="left")
+    for number, column in enumerate(columns):
+        table.add_column(column, justify="left" if number == 0 else "right")
+    return table
+
+
+def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
+    errors.print(f"warning: {message}", style="yellow", highlight=False, soft_wrap=True)
+
+
+def main() -> None:
+    """Run the command line; what a user got wrong is one line and exit status 2."""
+    warnings.showwarning = _show_warning
+    try:
+        app()
+    except (DomainError, BasisError, OSError) as error:
+        errors.print(f"error: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

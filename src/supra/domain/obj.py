@@ -1,0 +1,28 @@
+"""Wavefront OBJ: the positions and faces, without what modelling tools add for rendering."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float, Int
+
+
+def read_obj(path: Path) -> tuple[Float[np.ndarray, "points 3"], Int[np.ndarray, "triangles 3"]]:
+    """Vertices (``v``) and faces (``f``); polygons are cut into fans of triangles."""
+    points: list[list[float]] = []
+    triangles: list[list[int]] = []
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            keyword, *words = line.split() or [""]
+            if keyword == "v":
+                points.append([float(word) for word in words[:3]])
+            elif keyword == "f":
+                first, *others = [_corner(word, len(points)) for word in words]
+                triangles += [[first, *pair] for pair in pairwise(others)]
+    return np.array(points), np.array(triangles, dtype=np.int64)
+
+
+def _corner(word: str, count: int) -> int:
+    """The point of ``7``, ``7/1`` or ``7/1/3``; negative numbers count from the last point."""
+    number = int(word.split("/")[0])
+    return count + number if number < 0 else number - 1

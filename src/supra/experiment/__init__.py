@@ -1,0 +1,1 @@
+"""From configurations and commands to objects, tables and pictures."""

@@ -1,0 +1,135 @@
+"""Draw one scalar function on one domain into matplotlib axes."""
+
+from dataclasses import dataclass
+
+import matplotlib
+import numpy as np
+from jaxtyping import Float, Int
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.tri import Triangulation
+
+from supra.domain import Mesh, PointSet
+from supra.domain.simplex import faces, unique_rows
+
+_VIEW = (np.deg2rad(25), np.deg2rad(35))  # elevation and azimuth of the camera
+_LIGHT = np.array([-0.4, 0.5, 0.8])
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A domain prepared for drawing many functions on it.
+
+    Attributes:
+        points: positions in the plane of the picture, shape ``(points, 2)``.
+        triangles: what is drawn, from the back to the front.
+        shade: brightness of each triangle, 1 for flat domains.
+    """
+
+    points: Float[np.ndarray, "points 2"]
+    triangles: Int[np.ndarray, "triangles 3"]
+    shade: Float[np.ndarray, " triangles"]
+
+    @classmethod
+    def of(cls, mesh: Mesh | PointSet) -> "Picture | None":
+        """A plane mesh as it is; a surface, or a volume cut open, seen from above.
+
+        None for points and curves, which have no triangles.
+        """
+        if not isinstance(mesh, Mesh) or mesh.dimension == 1:
+            return None
+        if mesh.points.shape[1] == 2:
+            return cls(mesh.points, mesh.cells, np.ones(len(mesh.cells)))
+        triangles = mesh.cells if mesh.dimension == 2 else _cut_open(mesh)
+        seen = mesh.points @ _camera()
+        corners = seen[triangles]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        normals /= np.linalg.norm(normals, axis=1, keepdims=True) + np.finfo(float).tiny
+        light = _LIGHT / np.linalg.norm(_LIGHT)
+        towards_eye = normals * np.sign(normals[:, 2:])
+        shade = 0.45 + 0.55 * np.clip(towards_eye @ light, 0, 1)
+        order = np.argsort(corners[:, :, 2].mean(axis=1))
+        return cls(seen[:, :2], triangles[order], shade[order])
+
+    @property
+    def is_flat(self) -> bool:
+        return bool((self.shade == 1).all())
+
+
+def draw_function(
+    axes: Axes,
+    domain: Mesh | PointSet,
+    values: Float[np.ndarray, " points"],
+    picture: Picture | None,
+) -> None:
+    """A line on a curve, colours on anything else; the scale is symmetric about zero.
+
+    ``picture`` is the prepared domain: `Picture.of` it.
+    """
+    limit = float(np.abs(values).max()) or 1.0
+    colours = matplotlib.colormaps["RdBu_r"]
+    axes.set_axis_off()
+    if isinstance(domain, Mesh) and domain.dimension == 1:
+        _draw_line(axes, domain, values)
+        return
+    axes.set_aspect("equal")
+    if picture is None:
+        flat = domain.points if domain.points.shape[1] < 3 else domain.points @ _camera()
+        size = max(1.0, 4000 / len(flat))
+        x, y = flat[:, 0], flat[:, 1]
+        axes.scatter(x, y, s=size, c=values, cmap=colours, vmin=-limit, vmax=limit, lw=0)
+    elif picture.is_flat:
+        triangles = Triangulation(picture.points[:, 0], picture.points[:, 1], picture.triangles)
+        axes.tripcolor(
+            triangles,
+            values,
+            shading="gouraud",
+            cmap=colours,
+            vmin=-limit,
+            vmax=limit,
+            rasterized=True,
+        )
+    else:
+        tone = colours((values[picture.triangles].mean(axis=1) / limit + 1) / 2)[:, :3]
+        tone = tone * picture.shade[:, None]
+        polygons = PolyCollection(
+            picture.points[picture.triangles], facecolors=tone, edgecolors=tone, linewidths=0.2
+        )
+        polygons.set_rasterized(True)
+        axes.add_collection(polygons)
+        axes.autoscale_view()
+
+
+def _draw_line(axes: Axes, curve: Mesh, values: np.ndarray) -> None:
+    """Value against position for an interval, a coloured curve otherwise."""
+    if curve.points.shape[1] == 1:
+        order = np.argsort(curve.points[:, 0])
+        axes.axhline(0, color="0.8", lw=0.8)
+        axes.plot(curve.points[order, 0], values[order], color="C3")
+        return
+    axes.set_aspect("equal")
+    axes.scatter(curve.points[:, 0], curve.points[:, 1], c=values, cmap="RdBu_r", s=4, lw=0)
+
+
+def _camera() -> Float[np.ndarray, "3 3"]:
+    """Columns: right, up, and towards the eye."""
+    elevation, azimuth = _VIEW
+    eye = np.array(
+        [
+            np.cos(elevation) * np.cos(azimuth),
+            np.cos(elevation) * np.sin(azimuth),
+            np.sin(elevation),
+        ]
+    )
+    right = np.cross([0, 0, 1], eye)
+    right /= np.linalg.norm(right)
+    return np.stack([right, np.cross(eye, right), eye], axis=1)
+
+
+def _cut_open(mesh: Mesh) -> Int[np.ndarray, "triangles 3"]:
+    """Outer faces of a volume without the octant nearest to the eye, so that its inside shows."""
+    centres = mesh.points[mesh.cells].mean(axis=1)
+    middle = mesh.points.mean(axis=0)
+    kept = mesh.cells[~(centres > middle).all(axis=1)]
+    triangles, _, counts = unique_rows(faces(kept, 3))
+    return triangles[counts == 1]

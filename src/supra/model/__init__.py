@@ -1,0 +1,7 @@
+"""The SUPRA network."""
+
+from supra.model.attention import SubspaceAttention
+from supra.model.block import LocalBranch, SupraBlock
+from supra.model.operator import SupraOperator
+
+__all__ = ["LocalBranch", "SubspaceAttention", "SupraBlock", "SupraOperator"]

@@ -1,0 +1,95 @@
+"""The SUPRA network: from input functions to output functions on a domain."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from supra.model.attention import SubspaceAttention
+from supra.model.block import Sampled, SupraBlock
+from supra.model.norm import Norm
+
+_HEAD = 64  # hidden width of the last map
+
+
+class SupraOperator(nn.Module):
+    """Lifting, blocks of attention between functions, and a projection to the output functions.
+
+    Inputs may hold anything known at each point: coefficients, coordinates, time, earlier states.
+    The basis is an argument, not a part of the network: the same weights serve any domain and
+    resolution with as many modes.
+
+    Args:
+        in_channels: input functions, coordinates included.
+        out_channels: output functions.
+        modes: basis functions, as in ``basis.modes``.
+        width: functions inside the network (its tokens).
+        depth: number of blocks.
+        heads: attention heads; ``modes`` is a multiple of them.
+        mlp_ratio: hidden width of the point-wise maps, relative to ``width``.
+        norm: ``"layer"`` over channels, ``"instance"`` over the domain, or ``"none"``.
+        dropout: probability in attention and point-wise maps.
+        self_bias: see `SubspaceAttention`; None is the paper's plain attention.
+        gain: see `SubspaceAttention`; None makes the logits of order one.
+        checkpointing: recompute each block in the backward pass instead of keeping its inside.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        modes: int,
+        *,
+        width: int = 64,
+        depth: int = 8,
+        heads: int = 8,
+        mlp_ratio: float = 1.0,
+        norm: Norm = "layer",
+        dropout: float = 0.0,
+        self_bias: float | None = 4.0,
+        gain: float | None = None,
+        checkpointing: bool = False,
+    ) -> None:
+        super().__init__()
+        self.in_channels, self.out_channels, self.modes = in_channels, out_channels, modes
+        self.checkpointing = checkpointing
+        scale = modes**0.5 if gain is None else gain
+        self.lift = nn.Linear(in_channels, width)
+        self.blocks = nn.ModuleList(
+            SupraBlock(
+                width,
+                SubspaceAttention(modes, heads, self_bias=self_bias, gain=scale, dropout=dropout),
+                mlp_ratio=mlp_ratio,
+                norm=norm,
+                dropout=dropout,
+            )
+            for _ in range(depth)
+        )
+        self.project = nn.Sequential(
+            nn.Linear(width, _HEAD), nn.GELU(), nn.Linear(_HEAD, out_channels)
+        )
+
+    def forward(
+        self, inputs: Float[Tensor, "batch points in_channels"], basis: Sampled
+    ) -> Float[Tensor, "batch points out_channels"]:
+        if not torch.compiler.is_compiling():
+            self._check(inputs, basis)
+        fields = self.lift(inputs)
+        for block in self.blocks:
+            if self.checkpointing and self.training:
+                fields = checkpoint(block, fields, basis, use_reentrant=False)
+            else:
+                fields = block(fields, basis)
+        return self.project(fields)
+
+    def _check(self, inputs: Tensor, basis: Sampled) -> None:
+        if inputs.ndim != 3 or inputs.shape[2] != self.in_channels:
+            raise ValueError(
+                f"The network takes inputs of shape (batch, points, {self.in_channels}): got "
+                f"{tuple(inputs.shape)}."
+            )
+        if basis.modes != self.modes or basis.points != inputs.shape[1]:
+            raise ValueError(
+                f"The network has {self.modes} modes and the inputs {inputs.shape[1]} points: got "
+                f"a basis of {basis.modes} modes on {basis.points} points."
+            )

@@ -1,0 +1,52 @@
+"""Every code block and command line of the README and the docs is run."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = ["README.md", "docs/extending.md"]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+
+
+def commands(page: str) -> list[str]:
+    return [line for block in blocks(page, "console") for line in block.splitlines() if line]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_python_blocks_run_in_order(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = blocks(page, "python")
+    assert found
+    namespace: dict = {}
+    for block in found:
+        exec(compile(block, page, "exec"), namespace)
+
+
+def test_command_lines_run_in_order(tmp_path):
+    lines = commands("README.md")
+    assert any(line.startswith("supra ") for line in lines)
+    for line in lines:
+        program, *arguments = shlex.split(line)
+        if program == "make":  # running the tests from the tests would not end: the target exists
+            run = subprocess.run(["make", "-n", *arguments], cwd=ROOT, capture_output=True)
+        else:
+            assert program == "supra"
+            command = [sys.executable, "-m", "supra", *arguments]
+            run = subprocess.run(command, cwd=tmp_path, capture_output=True)
+        assert run.returncode == 0, (line, run.stderr.decode())
+
+
+@pytest.mark.parametrize("page", [*PAGES, "docs/index.md", "CONTRIBUTING.md"])
+def test_links_and_pictures_exist(page):
+    text = (ROOT / page).read_text()
+    for target in re.findall(r"\]\(([^)#]+)\)", text):
+        assert ((ROOT / page).parent / target).exists(), f"{page} links to {target}"
