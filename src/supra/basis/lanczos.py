@@ -56,7 +56,7 @@ def block_lanczos(
             if not np.allclose(found, ritz[ends], rtol=1e-8, atol=0):
                 found, found_at = ritz[ends], space.fresh_starts
             if space.fresh_starts == 0 or space.fresh_starts >= found_at + 2:
-                return ritz[ends], space.combined(rotation[:, ends])
+                return ritz[ends], space.purified(ritz[ends], rotation[:, ends])
         if full:
             spare = (space.dimension - wanted) // 3
             keep = np.argsort(-np.abs(ritz), kind="stable")[: wanted + spare]
@@ -115,6 +115,16 @@ class _KrylovSpace:
 
     def combined(self, rotation: np.ndarray) -> np.ndarray:
         return self.vectors[:, : self.dimension] @ rotation
+
+    def purified(self, ritz: np.ndarray, rotation: np.ndarray) -> np.ndarray:
+        """Ritz vectors after one more application of the operator, which costs nothing.
+
+        A x = θ x + (newest block) (coupling · rotation), so x + … / θ is A x up to scale. Where A
+        is an inverse this removes the traces of high frequency that its residual hardly sees.
+        """
+        change = self.coupling @ rotation[-_BLOCK:]
+        change = np.divide(change, ritz, out=np.zeros_like(change), where=ritz != 0)
+        return self.vectors[:, : self.dimension + _BLOCK] @ np.vstack([rotation, change])
 
     def restart(self, ritz: np.ndarray, rotation: np.ndarray) -> None:
         """Keep some Ritz vectors and the newest block, and go on from there."""

@@ -51,6 +51,13 @@ class CellBlock:
     def dimension(self) -> int:
         return self.simplices.shape[1] - 1
 
+    @property
+    def in_no_group(self) -> Bool[np.ndarray, " simplices"]:
+        alone = np.ones(len(self.simplices), dtype=bool)
+        for members in self.groups.values():
+            alone &= ~members
+        return alone
+
     @classmethod
     def from_cells(
         cls, kind: str, cells: np.ndarray, groups: Mapping[str, Bool[np.ndarray, " cells"]]
@@ -130,10 +137,9 @@ def _boundaries(blocks: Sequence[CellBlock], mesh: Mesh) -> Iterator[tuple[str, 
     for name in _group_names(blocks):
         parts = [b.simplices[b.groups[name]] for b in blocks if name in b.groups]
         yield name, _facets_of(mesh, np.concatenate(parts), name)
-    nameless = [b.simplices[~np.any([*b.groups.values()], axis=0)] for b in blocks]
-    rest = np.concatenate(nameless) if nameless else np.empty((0, mesh.dimension))
-    if len(rest):
-        yield "boundary", _facets_of(mesh, rest, "boundary")
+    nameless = [b.simplices[b.in_no_group] for b in blocks]
+    if sum(map(len, nameless)):
+        yield "boundary", _facets_of(mesh, np.concatenate(nameless), "boundary")
 
 
 def _group_names(blocks: Sequence[CellBlock]) -> list[str]:

@@ -33,17 +33,44 @@ def check_arrays(
             f"Mesh {name!r} has cell {bad} with corners {cells[bad].tolist()}, but its points "
             f"are numbered 0 to {len(points) - 1}. Are the indices counted from 1?"
         )
-    named = {key: np.asarray(value, dtype=np.int64).ravel() for key, value in regions.items()}
-    for key, chosen in named.items():
-        if chosen.size and (chosen.min() < 0 or chosen.max() >= len(cells)):
-            raise MeshError(
-                f"Region {key!r} of mesh {name!r} names cell {int(chosen.max())}, but there are "
-                f"{len(cells)} cells."
-            )
+    named = {
+        key: _members(value, len(cells), f"Region {key!r} of mesh {name!r}", "cells").ravel()
+        for key, value in regions.items()
+    }
     if kind is not None:
         cells, parent = simplex.split(cells, kind)
         named = {key: np.flatnonzero(np.isin(parent, value)) for key, value in named.items()}
     return points, cells, named
+
+
+def check_boundaries(
+    boundaries: Mapping[str, Any], corners: int, points: int, name: str
+) -> dict[str, np.ndarray]:
+    """Facets as int64 of shape (facets, corners), or a `MeshError`."""
+    checked = {}
+    for key, value in boundaries.items():
+        facets = _members(value, points, f"Boundary {key!r} of mesh {name!r}", "points")
+        if facets.size and facets.shape[1:] != (corners,):
+            raise MeshError(
+                f"Boundary {key!r} of mesh {name!r} must have shape (facets, {corners}), the "
+                f"corners of its facets: got {facets.shape}."
+            )
+        checked[key] = facets.reshape(-1, corners)
+    return checked
+
+
+def _members(value: Any, count: int, whose: str, what: str) -> np.ndarray:
+    """Indices below ``count`` as int64."""
+    try:
+        indices = np.asarray(value)
+    except ValueError:
+        raise MeshError(f"{whose} is ragged: give one array of indices of {what}.") from None
+    if indices.size and not np.issubdtype(indices.dtype, np.integer):
+        raise MeshError(f"{whose} needs indices of {what}, whole numbers: got {indices.dtype}.")
+    bad = indices[(indices < 0) | (indices >= count)] if indices.size else indices
+    if bad.size:
+        raise MeshError(f"{whose} names number {bad[0]} of its {what}: there are {count}.")
+    return indices.astype(np.int64)
 
 
 def _coordinates(points: Any, name: str) -> np.ndarray:

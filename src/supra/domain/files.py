@@ -24,7 +24,9 @@ from supra.domain.errors import MeshError
 from supra.domain.mesh import Mesh
 from supra.domain.obj import read_obj
 
-READABLE = sorted(meshio.extension_to_filetypes)
+# meshio's readers of these never return when the file is cut short.
+ENDLESS = {".dat", ".mdpa", ".off", ".tec", ".wkt"}
+READABLE = sorted(e for e in meshio.extension_to_filetypes if e not in ENDLESS and e[1:].isalnum())
 # How meshio is asked to write each format. XDMF holds its numbers itself, in one file.
 WRITABLE: dict[str, dict[str, Any]] = {
     ".msh": {"file_format": "gmsh22"},
@@ -106,6 +108,12 @@ def _check_readable(path: Path) -> None:
         raise MeshError(f"Mesh file {str(path)!r} is empty (0 bytes). Was its writing interrupted?")
 
 
+def _check_ply_header(path: Path) -> None:
+    """meshio's reader looks for the end of the header for ever."""
+    if not re.search(rb"^\s*end_header\s*$", path.read_bytes(), re.MULTILINE):
+        raise MeshError("its header has no end. Is it complete?")
+
+
 def _read_obj(path: Path) -> tuple[np.ndarray, list[CellBlock], Fields]:
     with _reading(path):
         points, triangles = read_obj(path)
@@ -114,6 +122,8 @@ def _read_obj(path: Path) -> tuple[np.ndarray, list[CellBlock], Fields]:
 
 def _read(path: Path) -> tuple[np.ndarray, list[CellBlock], Fields]:
     with _reading(path):
+        if path.suffix.lower() == ".ply":
+            _check_ply_header(path)
         content = meshio.read(path)
         points = np.asarray(content.points, dtype=np.float64)
         blocks = [

@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from supra.domain import change, simplex
-from supra.domain.check import check_arrays, check_geometry
+from supra.domain.check import check_arrays, check_boundaries, check_geometry
 from supra.domain.errors import MeshError
 
 CELL_NAMES = {2: "segments", 3: "triangles", 4: "tetrahedra"}
@@ -54,6 +54,8 @@ class Mesh:
         object.__setattr__(self, "points", points)
         object.__setattr__(self, "cells", cells)
         object.__setattr__(self, "regions", regions)
+        boundaries = check_boundaries(self.boundaries, self.dimension, len(points), self.name)
+        object.__setattr__(self, "boundaries", boundaries)
 
     # ---- constructors -------------------------------------------------------------------------
 
