@@ -12,6 +12,7 @@ from jaxtyping import Float
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator, SuperLU, lobpcg, spilu, splu
+from threadpoolctl import threadpool_limits
 
 from supra.basis.canonical import clusters
 from supra.basis.errors import BasisError, BasisWarning
@@ -90,6 +91,14 @@ def lowest_eigenpairs(
     can be trusted to find.
     """
     _check_count(modes, len(problem.mass))
+    # One thread: the many small products inside gain nothing from more, and lose much where the
+    # threads of numpy's and scipy's BLAS wait for each other. It also makes results independent
+    # of the machine's cores.
+    with threadpool_limits(1, user_api="blas"):
+        return _lowest(problem, modes, method, report)
+
+
+def _lowest(problem: Eigenproblem, modes: int, method: Method, report: Report | None) -> Eigenpairs:
     count, label = connected_components(problem.stiffness, directed=False)
     if count == 1:
         return _lowest_of_connected(problem, modes, method, report)

@@ -114,7 +114,7 @@ def mesh_from_blocks(
 
 def _without_constant_axes(points: np.ndarray, dimension: int) -> np.ndarray:
     """Leave out last coordinates that never change: a flat mesh stored in space is a flat mesh."""
-    while points.ndim == 2 and points.shape[1] > dimension:
+    while points.ndim == 2 and len(points) and points.shape[1] > dimension:
         extents = np.ptp(points, axis=0)
         if not extents[-1] <= 1e-12 * extents.max():
             break

@@ -75,6 +75,8 @@ def _members(value: Any, count: int, whose: str, what: str) -> np.ndarray:
 
 def _coordinates(points: Any, name: str) -> np.ndarray:
     try:
+        if np.iscomplexobj(points):
+            raise TypeError("they are complex")
         points = np.array(points, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise MeshError(f"Points of mesh {name!r} are not numbers: {error}.") from None

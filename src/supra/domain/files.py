@@ -21,6 +21,7 @@ from jaxtyping import Bool, Shaped
 from supra.domain import simplex
 from supra.domain.cell_block import CellBlock, mesh_from_blocks
 from supra.domain.errors import MeshError
+from supra.domain.memory import at_most
 from supra.domain.mesh import Mesh
 from supra.domain.obj import read_obj
 
@@ -47,6 +48,9 @@ CHANNELS: dict[str, tuple[int, ...]] = {
     ".vtk": (1, 3, 9),
     ".xdmf": (1, 2, 3, 6, 9),
 }
+# What reading a file may take, far more than any sound file needs.
+MEMORY = 2**30
+MEMORY_PER_BYTE = 200
 KINDS = {1: "vertex", 2: "line", 3: "triangle", 4: "tetra"}
 GROUP = "group:"  # prefix of the cell data that mark the members of a region or boundary
 
@@ -117,14 +121,15 @@ def _check_ply_header(path: Path) -> None:
 def _read_obj(path: Path) -> tuple[np.ndarray, list[CellBlock], Fields]:
     with _reading(path):
         points, triangles = read_obj(path)
-    return points, [CellBlock.from_cells("triangle", triangles.reshape(-1, 3), {})], {}
+    return points, [CellBlock.from_cells("triangle", triangles, {})], {}
 
 
 def _read(path: Path) -> tuple[np.ndarray, list[CellBlock], Fields]:
     with _reading(path):
         if path.suffix.lower() == ".ply":
             _check_ply_header(path)
-        content = meshio.read(path)
+        with at_most(MEMORY + MEMORY_PER_BYTE * path.stat().st_size):
+            content = meshio.read(path)
         points = np.asarray(content.points, dtype=np.float64)
         blocks = [
             CellBlock.from_cells(block.type, _signed(block.data), _groups(content, number))
@@ -180,6 +185,8 @@ def _check_writable(path: Path, mesh: Mesh, fields: Fields) -> None:
     extension = path.suffix.lower()
     if extension in SURFACE_ONLY and mesh.dimension != 2:
         raise MeshError(f"{extension} files hold triangles only: got {mesh!r}. Use .vtu.")
+    if extension == ".xdmf" and mesh.dimension == 1 and mesh.boundaries:
+        raise MeshError(f".xdmf files hold no boundaries of segments: got {mesh!r}. Use .vtu.")
     for name, values in fields.items():
         _check_field(name, values, extension, mesh)
 

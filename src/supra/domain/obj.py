@@ -15,11 +15,12 @@ def read_obj(path: Path) -> tuple[Float[np.ndarray, "points 3"], Int[np.ndarray,
         for line in lines:
             keyword, *words = line.split() or [""]
             if keyword == "v":
-                points.append([float(word) for word in words[:3]])
+                x, y, z, *_ = words  # some tools append a colour
+                points.append([float(x), float(y), float(z)])
             elif keyword == "f":
                 first, *others = [_corner(word, len(points)) for word in words]
                 triangles += [[first, *pair] for pair in pairwise(others)]
-    return np.array(points), np.array(triangles, dtype=np.int64)
+    return np.reshape(points, (-1, 3)), np.array(triangles, dtype=np.int64).reshape(-1, 3)
 
 
 def _corner(word: str, count: int) -> int:
