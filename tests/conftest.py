@@ -1,16 +1,11 @@
 """Every test runs with its shape annotations checked, and with a cache of its own."""
 
 import os
-import sys
 from collections.abc import Iterator
 
 import pytest
 from jaxtyping import config, install_import_hook
 
-# pytest has imported the package already, to resolve the warnings named in its settings: forget
-# that, so that it is imported anew through the hook.
-for name in [name for name in sys.modules if name.partition(".")[0] == "supra"]:
-    del sys.modules[name]
 _CHECK = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"  # int is a float
 install_import_hook("supra", _CHECK)
 

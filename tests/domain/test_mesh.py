@@ -232,7 +232,7 @@ def test_other_positions_must_be_as_many_and_may_be_in_another_space():
         mesh.with_points(mesh.points[:-1])
 
 
-# ---- health ---------------------------------------------------------------------------------------
+# ---- health -----------------------------------------------------------------------------------
 
 
 def test_what_is_unused_degenerate_or_repeated_is_named_and_can_be_removed():
@@ -261,8 +261,8 @@ def test_a_mesh_of_only_bad_cells_says_so_instead_of_becoming_empty():
 
 def test_a_fold_is_found_and_named():
     mesh = Mesh([[0, 0], [1, 0], [1, 1], [0.9, 0.5]], TWO_TRIANGLES)
-    assert mesh.folded_cells.tolist() == [[0, 1]]
-    with pytest.raises(MeshError, match="cells 0 and 1"):
+    assert np.sort(mesh.folded_cells).tolist() == [[0, 1]]
+    with pytest.raises(MeshError, match=r"cells (0 and 1|1 and 0)"):
         mesh.check()
 
 
