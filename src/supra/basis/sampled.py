@@ -23,20 +23,22 @@ class SampledBasis:
             every sample of a batch has its own (see `stack`).
         weights: quadrature weights, shape ``(points,)`` or ``(batch, points)``; they sum to 1, and
             padded points have weight 0.
-        analysis: weighted values, so that projection is one matrix product.
+        weighted: values times weights, made here, so that projection is one matrix product.
     """
 
     values: Float[Tensor, "*batch points modes"]
     weights: Float[Tensor, "*batch points"]
-    analysis: Float[Tensor, "*batch points modes"] = field(init=False, repr=False)
+    weighted: Float[Tensor, "*batch points modes"] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        if self.weighted is not None:  # torch takes a basis apart and puts it together again
+            return
         if self.values.shape[:-1] != self.weights.shape or self.values.ndim not in (2, 3):
             raise BasisError(
                 f"A basis needs one weight per point: got `values` of shape "
                 f"{tuple(self.values.shape)} and `weights` of shape {tuple(self.weights.shape)}."
             )
-        object.__setattr__(self, "analysis", self.values * self.weights[..., None])
+        object.__setattr__(self, "weighted", self.values * self.weights[..., None])
 
     @classmethod
     def stack(cls, bases: Sequence["SampledBasis"]) -> "SampledBasis":
@@ -58,6 +60,12 @@ class SampledBasis:
         )
 
     @property
+    def analysis(self) -> Float[Tensor, "*batch points modes"]:
+        """What projects: the values times the weights."""
+        assert self.weighted is not None
+        return self.weighted
+
+    @property
     def modes(self) -> int:
         """Number of basis functions."""
         return self.values.shape[-1]
@@ -75,11 +83,13 @@ class SampledBasis:
         return (self.analysis.mT @ fields).mT
 
     def fields(
-        self, coefficients: Float[Tensor, "batch channels modes"]
+        self,
+        coefficients: Float[Tensor, "batch channels modes"],
+        onto: Float[Tensor, "batch points channels"] | None = None,
     ) -> Float[Tensor, "batch points channels"]:
-        r"""Functions :math:`u(x_p) = \sum_k \hat u^k \phi_k(x_p)`."""
+        r"""Functions :math:`u(x_p) = \sum_k \hat u^k \phi_k(x_p)`, added to ``onto`` if given."""
         _check_axis(coefficients, 2, self.modes, "modes")
-        return self.values @ coefficients.mT
+        return _product(self.values, coefficients.mT, onto)
 
     def gram(self) -> Float[Tensor, "*batch modes modes"]:
         r"""Inner products :math:`\langle\phi_k, \phi_l\rangle`: the identity if orthonormal."""
@@ -159,15 +169,20 @@ class SeparableBasis:
         return fields.reshape(batch, self.modes, channels).mT
 
     def fields(
-        self, coefficients: Float[Tensor, "batch channels modes"]
+        self,
+        coefficients: Float[Tensor, "batch channels modes"],
+        onto: Float[Tensor, "batch points channels"] | None = None,
     ) -> Float[Tensor, "batch points channels"]:
-        r"""Functions :math:`u(x_p) = \sum_k \hat u^k \phi_k(x_p)`, one axis after the other."""
+        r"""Functions :math:`u(x_p) = \sum_k \hat u^k \phi_k(x_p)`, added to ``onto`` if given."""
         _check_axis(coefficients, 2, self.modes, "modes")
         batch, channels, _ = coefficients.shape
+        first, *others = self.axes
         fields, rest = coefficients.mT, channels
-        for axis in reversed(self.axes):
+        for axis in reversed(others):
             fields = axis.values @ fields.reshape(-1, axis.modes, rest)
             rest *= axis.points
+        onto = None if onto is None else onto.reshape(batch, first.points, rest)
+        fields = _product(first.values, fields.reshape(batch, first.modes, rest), onto)
         return fields.reshape(batch, self.points, channels)
 
     def gram(self) -> Float[Tensor, "modes modes"]:
@@ -192,6 +207,16 @@ class SeparableBasis:
 
 
 Sampled = SampledBasis | SeparableBasis
+
+for _kind in (SampledBasis, SeparableBasis):
+    torch.export.register_dataclass(_kind)  # so that a basis can be an argument of exported models
+
+
+def _product(left: Tensor, right: Tensor, onto: Tensor | None) -> Tensor:
+    """``left @ right``, or ``onto + left @ right`` without an array in between."""
+    if onto is None:
+        return left @ right
+    return torch.baddbmm(onto, left.expand(len(onto), *left.shape[-2:]), right)
 
 
 def _check_axis(array: Tensor, axis: int, expected: int, name: str) -> None:

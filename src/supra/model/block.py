@@ -5,11 +5,9 @@ from typing import Protocol
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from supra.basis import SampledBasis, SeparableBasis
+from supra.basis.sampled import Sampled
 from supra.model.attention import SubspaceAttention
 from supra.model.norm import Norm, make_norm
-
-Sampled = SampledBasis | SeparableBasis
 
 
 class LocalBranch(Protocol):
@@ -53,9 +51,10 @@ class SupraBlock(nn.Module):
     def forward(
         self, fields: Float[Tensor, "batch points channels"], basis: Sampled
     ) -> Float[Tensor, "batch points channels"]:
-        normed = self.attention_norm(fields, basis.weights)
-        attended = basis.fields(self.attention(basis.coefficients(normed)))
-        fields = fields + self.skip(normed) + attended
+        normed = self.attention_norm(fields, basis)
+        coordinates = self.attention(basis.coefficients(normed))
+        skipped = fields + self.skip(normed)
         if self.local is not None:
-            fields = fields + self.local(normed, basis)
-        return fields + self.mlp(self.mlp_norm(fields, basis.weights))
+            skipped = skipped + self.local(normed, basis)
+        fields = basis.fields(coordinates, onto=skipped)
+        return fields + self.mlp(self.mlp_norm(fields, basis))

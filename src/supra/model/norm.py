@@ -6,6 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from supra.basis.sampled import Sampled
+
 Norm = Literal["layer", "instance", "none"]
 
 
@@ -13,7 +15,7 @@ class LayerNorm(nn.LayerNorm):
     """Over the channels of each point; the weights of the points play no role."""
 
     def forward(  # type: ignore[override]
-        self, fields: Float[Tensor, "batch points channels"], weights: Tensor
+        self, fields: Float[Tensor, "batch points channels"], basis: Sampled
     ) -> Float[Tensor, "batch points channels"]:
         return super().forward(fields)
 
@@ -31,21 +33,18 @@ class InstanceNorm(nn.Module):
         self.shift = nn.Parameter(torch.zeros(channels))
 
     def forward(
-        self,
-        fields: Float[Tensor, "batch points channels"],
-        weights: Float[Tensor, "*batch points"],
+        self, fields: Float[Tensor, "batch points channels"], basis: Sampled
     ) -> Float[Tensor, "batch points channels"]:
-        row = weights.unsqueeze(-2)  # (…, 1, points)
-        mean = row @ fields
-        variance = (row @ fields.square() - mean.square()).clamp_min(0)
-        factor = self.scale * torch.rsqrt(variance + self.epsilon)
-        return torch.addcmul(self.shift - mean * factor, fields, factor)
+        row = basis.weights.unsqueeze(-2)  # (…, 1, points)
+        centred = fields - row @ fields
+        factor = self.scale * torch.rsqrt(row @ centred.square() + self.epsilon)
+        return torch.addcmul(self.shift, centred, factor)
 
 
 class NoNorm(nn.Module):
     """Leaves fields as they are."""
 
-    def forward(self, fields: Tensor, weights: Tensor) -> Tensor:
+    def forward(self, fields: Tensor, basis: Sampled) -> Tensor:
         return fields
 
 

@@ -1,12 +1,15 @@
 """The SUPRA network: from input functions to output functions on a domain."""
 
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from supra.basis.sampled import Sampled
 from supra.model.attention import SubspaceAttention
-from supra.model.block import Sampled, SupraBlock
+from supra.model.block import SupraBlock
 from supra.model.norm import Norm
 
 _HEAD = 64  # hidden width of the last map
@@ -69,6 +72,21 @@ class SupraOperator(nn.Module):
             nn.Linear(width, _HEAD), nn.GELU(), nn.Linear(_HEAD, out_channels)
         )
 
+    @classmethod
+    def of_paper(
+        cls, in_channels: int, out_channels: int, modes: int, **options: Any
+    ) -> "SupraOperator":
+        """The block as the paper has it: plain attention on unscaled coordinates.
+
+        With one input and one output function, two coordinates and eight layers it has the number
+        of weights that the paper prints.
+        """
+        return cls(in_channels, out_channels, modes, **{"self_bias": None, "gain": 1.0, **options})
+
+    def parameter_count(self) -> int:
+        """Number of trainable weights."""
+        return sum(weight.numel() for weight in self.parameters() if weight.requires_grad)
+
     def forward(
         self, inputs: Float[Tensor, "batch points in_channels"], basis: Sampled
     ) -> Float[Tensor, "batch points out_channels"]:
@@ -81,6 +99,12 @@ class SupraOperator(nn.Module):
             else:
                 fields = block(fields, basis)
         return self.project(fields)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_channels={self.in_channels}, out_channels={self.out_channels}, "
+            f"modes={self.modes}, {self.parameter_count():,} weights"
+        )
 
     def _check(self, inputs: Tensor, basis: Sampled) -> None:
         if inputs.ndim != 3 or inputs.shape[2] != self.in_channels:
