@@ -23,22 +23,20 @@ class SampledBasis:
             every sample of a batch has its own (see `stack`).
         weights: quadrature weights, shape ``(points,)`` or ``(batch, points)``; they sum to 1, and
             padded points have weight 0.
-        weighted: values times weights, made here, so that projection is one matrix product.
+        analysis: values times weights, made here, so that projection is one matrix product.
     """
 
     values: Float[Tensor, "*batch points modes"]
     weights: Float[Tensor, "*batch points"]
-    weighted: Float[Tensor, "*batch points modes"] | None = field(default=None, repr=False)
+    analysis: Float[Tensor, "*batch points modes"] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.weighted is not None:  # torch takes a basis apart and puts it together again
-            return
         if self.values.shape[:-1] != self.weights.shape or self.values.ndim not in (2, 3):
             raise BasisError(
                 f"A basis needs one weight per point: got `values` of shape "
                 f"{tuple(self.values.shape)} and `weights` of shape {tuple(self.weights.shape)}."
             )
-        object.__setattr__(self, "weighted", self.values * self.weights[..., None])
+        object.__setattr__(self, "analysis", self.values * self.weights[..., None])
 
     @classmethod
     def stack(cls, bases: Sequence["SampledBasis"]) -> "SampledBasis":
@@ -58,12 +56,6 @@ class SampledBasis:
             pad([basis.values for basis in bases], batch_first=True),
             pad([basis.weights for basis in bases], batch_first=True),
         )
-
-    @property
-    def analysis(self) -> Float[Tensor, "*batch points modes"]:
-        """What projects: the values times the weights."""
-        assert self.weighted is not None
-        return self.weighted
 
     @property
     def modes(self) -> int:
@@ -208,15 +200,12 @@ class SeparableBasis:
 
 Sampled = SampledBasis | SeparableBasis
 
-for _kind in (SampledBasis, SeparableBasis):
-    torch.export.register_dataclass(_kind)  # so that a basis can be an argument of exported models
-
 
 def _product(left: Tensor, right: Tensor, onto: Tensor | None) -> Tensor:
     """``left @ right``, or ``onto + left @ right`` without an array in between."""
     if onto is None:
         return left @ right
-    return torch.baddbmm(onto, left.expand(len(onto), *left.shape[-2:]), right)
+    return torch.baddbmm(onto, left.expand(onto.shape[0], -1, -1), right)
 
 
 def _check_axis(array: Tensor, axis: int, expected: int, name: str) -> None:
