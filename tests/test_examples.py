@@ -3,6 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
@@ -20,6 +21,26 @@ def test_example_runs_and_draws(path, tmp_path):
     run = subprocess.run([sys.executable, path, tmp_path], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert list(tmp_path.glob("*.png"))
+
+
+def test_attention_in_a_subspace_converges_as_fast_as_the_functions_are_smooth(tmp_path):
+    """Truncation: N^-1/2 for a jump, N^-3/2 for a kink, faster than any power if analytic."""
+    path = next(path for path in EXAMPLES if path.stem == "convergence")
+    example = loaded(path)
+    found = example.main(tmp_path)
+    steps = np.log2(np.array(example.SIZES[1:]) / np.array(example.SIZES[:-1]))
+
+    def orders(kind: str, basis: str) -> np.ndarray:
+        curve = np.array(found[kind][basis])
+        return np.log2(curve[:-1] / curve[1:])[-3:] / steps[-3:]
+
+    for basis in ("Fourier", "Chebyshev", "Laplacian"):
+        np.testing.assert_allclose(orders("a jump", basis), 0.5, atol=0.1)
+        np.testing.assert_allclose(orders("a kink", basis), 1.5, atol=0.2)
+    # a free boundary suits functions of slope zero there: others are like a kink at the ends
+    np.testing.assert_allclose(orders("analytic, not periodic", "Laplacian"), 1.5, atol=0.1)
+    assert found["analytic, periodic"]["Fourier"][3] < 1e-12
+    assert found["analytic, not periodic"]["Chebyshev"][3] < 1e-12
 
 
 def test_only_the_glued_mesh_has_no_jump(tmp_path):
