@@ -203,8 +203,9 @@ Sampled = SampledBasis | SeparableBasis
 
 def _product(left: Tensor, right: Tensor, onto: Tensor | None) -> Tensor:
     """``left @ right``, or ``onto + left @ right`` without an array in between."""
-    if onto is None:
-        return left @ right
+    if onto is None or torch.is_autocast_enabled(left.device.type):  # sums stay in full precision
+        product = left @ right
+        return product if onto is None else onto + product
     return torch.baddbmm(onto, left.expand(onto.shape[0], -1, -1), right)
 
 

@@ -55,16 +55,17 @@ class Cost:
 
 def costs(subjects: Sequence[Subject], rounds: int = 7) -> list[Cost]:
     """Measure the subjects in turns; medians, so that what disturbs one disturbs all."""
-    rate = gemm_rate()
+    rates = []
     actions = [_actions(subject) for subject in subjects]
     samples: list[dict[str, list[float]]] = [{} for _ in subjects]
     for number in range(rounds + 2):
+        rates.append(gemm_rate())
         for steps, sample in zip(actions, samples, strict=True):
             for name, seconds in _timed(steps):
                 if number >= 2:  # the first rounds warm up
                     sample.setdefault(name, []).append(seconds)
     return [
-        _cost(subject, {name: statistics.median(t) for name, t in sample.items()}, rate)
+        _cost(subject, {name: statistics.median(t) for name, t in sample.items()}, max(rates))
         for subject, sample in zip(subjects, samples, strict=True)
     ]
 
@@ -112,16 +113,15 @@ def _timed(run: Callable[[], Iterator[str]]) -> Iterator[tuple[str, float]]:
         start = time.perf_counter()
 
 
-def gemm_rate(rounds: int = 20) -> float:
-    """Operations per second of a large single-precision matrix product here and now."""
+def gemm_rate(repeats: int = 5) -> float:
+    """Operations per second of a large single-precision matrix product, the best of a few."""
     left, right = torch.randn(2048, 1024), torch.randn(1024, 1024)
-    out = torch.empty(2048, 1024)
-    seconds = []
-    for _ in range(rounds):
+    out, best = torch.empty(2048, 1024), float("inf")
+    for _ in range(repeats):
         start = time.perf_counter()
         torch.mm(left, right, out=out)
-        seconds.append(time.perf_counter() - start)
-    return 2 * 2048 * 1024 * 1024 / statistics.median(seconds[2:])
+        best = min(best, time.perf_counter() - start)
+    return 2 * 2048 * 1024 * 1024 / best
 
 
 def forward_flops(subject: Subject) -> float:

@@ -2,8 +2,10 @@
 
 from typing import Protocol
 
+import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.functional import gelu, linear
 
 from supra.basis.sampled import Sampled
 from supra.model.attention import SubspaceAttention
@@ -41,20 +43,33 @@ class SupraBlock(nn.Module):
         hidden = max(1, round(width * mlp_ratio))
         self.attention_norm = make_norm(norm, width)
         self.attention = attention
-        self.skip = nn.Linear(width, width)
+        # The two maps that end on the residual have no bias: the norm's own shift serves.
+        self.skip = nn.Linear(width, width, bias=False)
         self.local = local
         self.mlp_norm = make_norm(norm, width)
-        self.mlp = nn.Sequential(
-            nn.Linear(width, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, width)
-        )
+        self.mlp_in = nn.Linear(width, hidden)
+        self.dropout = nn.Dropout(dropout)
+        self.mlp_out = nn.Linear(hidden, width, bias=False)
 
     def forward(
         self, fields: Float[Tensor, "batch points channels"], basis: Sampled
     ) -> Float[Tensor, "batch points channels"]:
         normed = self.attention_norm(fields, basis)
         coordinates = self.attention(basis.coefficients(normed))
-        skipped = fields + self.skip(normed)
+        fields = _plus_linear(fields, normed, self.skip.weight)
         if self.local is not None:
-            skipped = skipped + self.local(normed, basis)
-        fields = basis.fields(coordinates, onto=skipped)
-        return fields + self.mlp(self.mlp_norm(fields, basis))
+            fields = fields + self.local(normed, basis)
+        fields = basis.fields(coordinates, onto=fields)
+        hidden = self.dropout(gelu(self.mlp_in(self.mlp_norm(fields, basis))))
+        return _plus_linear(fields, hidden, self.mlp_out.weight)
+
+
+def _plus_linear(
+    onto: Float[Tensor, "batch points out"],
+    fields: Float[Tensor, "batch points channels"],
+    weight: Float[Tensor, "out channels"],
+) -> Float[Tensor, "batch points out"]:
+    """``onto + fields @ weight.T`` in one pass over memory."""
+    if torch.is_autocast_enabled(onto.device.type):  # the sum stays in full precision
+        return onto + linear(fields, weight)
+    return torch.addmm(onto.flatten(0, 1), fields.flatten(0, 1), weight.mT).view_as(onto)
