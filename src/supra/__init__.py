@@ -13,6 +13,7 @@ from supra.basis import (
     SphericalHarmonicBasis,
 )
 from supra.domain import DomainError, Grid, Mesh, MeshError, MeshWarning, PointSet, SphereGrid
+from supra.model import SubspaceAttention, SupraOperator
 
 __version__ = "0.1.0"
 
@@ -34,4 +35,6 @@ __all__ = [
     "SeparableBasis",
     "SphereGrid",
     "SphericalHarmonicBasis",
+    "SubspaceAttention",
+    "SupraOperator",
 ]

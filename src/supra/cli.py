@@ -1,5 +1,6 @@
 """The command line: thin, one function per command."""
 
+import io
 import sys
 import time
 import warnings
@@ -8,12 +9,14 @@ from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
+import supra
 from supra.basis import BasisError, LaplacianBasis
-from supra.basis.eigen import Method
+from supra.basis.eigen import Method, Report
 from supra.domain import DomainError, Mesh, MeshError
-from supra.domain.files import check_mesh_path, write_mesh
+from supra.domain.files import check_writable, write_mesh
 from supra.domain.shapes import SHAPES
 from supra.experiment.demo import show_bases
 from supra.experiment.plots import check_picture_path, plot_modes
@@ -21,6 +24,7 @@ from supra.experiment.progress import progress
 
 app = typer.Typer(
     help="Neural-operator surrogates for PDEs on general domains.",
+    invoke_without_command=True,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -30,8 +34,23 @@ errors = Console(stderr=True)
 
 
 @app.callback()
-def _several_commands() -> None:
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
     """Neural-operator surrogates for PDEs on general domains."""
+    if version:
+        console.print(supra.__version__, highlight=False)
+        raise typer.Exit
+
+
+# What an error advises in Python, and the option that does it here.
+OPTIONS = {
+    "mesh.without_unused_points()": "--clean",
+    "mesh.without_degenerate_cells()": "--clean",
+    "mesh.without_duplicate_cells()": "--clean",
+    "mesh.welded()": "--weld",
+    "boundary='neumann'": "--boundary neumann",
+}
 
 
 @app.command()
@@ -61,8 +80,8 @@ def basis(
 
     Example: supra basis wing.vtu --modes 64 --plot modes.png --out modes.vtu
     """
-    _check_outputs(plot, out)
     mesh = _prepared(_mesh(source, resolution), weld, clean)
+    _check_outputs(source, mesh, plot, out)
     start = time.perf_counter()
     with progress(mesh.name, errors) as report:
         result = LaplacianBasis.from_mesh(
@@ -71,26 +90,26 @@ def basis(
     console.print(_summary(mesh, result, time.perf_counter() - start))
     if plot is not None:
         plot_modes(result, plot)
-        console.print(f"picture: {plot}", highlight=False)
+        console.print(f"picture: {plot}", highlight=False, markup=False)
     if out is not None:
-        write_mesh(out, mesh, {f"mode_{k:03d}": u for k, u in enumerate(result.values.T)})
-        console.print(f"modes: {out}", highlight=False)
+        write_mesh(out, mesh, {f"mode_{k:03d}": u for k, u in enumerate(result.values.T, 1)})
+        console.print(f"modes: {out}", highlight=False, markup=False)
 
 
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("demo"),
-    modes: Annotated[int, typer.Option(help="How many eigenfunctions per domain.")] = 64,
+    modes: Annotated[int, typer.Option(min=2, help="How many eigenfunctions per domain.")] = 64,
 ) -> None:
     """Compute and draw the Laplacian eigenfunctions of six domains.
 
     Example: supra demo --out demo
     """
-    columns = ("domain", "nodes", "modes", "λ₂", "exact", "residual", "orthonormality", "seconds")
+    columns = ("domain", "nodes", "modes", "λ₂", "exact", "residual", "ΦᵀWΦ−I", "seconds")
     table = _table("Laplacian eigenfunctions", columns)
     with progress("demo", errors) as report:
 
-        def named(name: str):  # type: ignore[no-untyped-def]
+        def named(name: str) -> Report:
             return lambda stage, done, total: report(f"{name}, {stage}", done, total)
 
         for outcome in show_bases(out, modes, named):
@@ -106,15 +125,19 @@ def demo(
                 f"{outcome.seconds:.2f}",
             )
     console.print(table)
-    console.print(f"Look at {out / 'bases.png'} and at one picture per domain beside it.")
+    console.print(
+        f"Look at {out / 'bases.png'} and at one picture per domain beside it.", markup=False
+    )
 
 
-def _check_outputs(plot: Path | None, out: Path | None) -> None:
+def _check_outputs(source: str, mesh: Mesh, plot: Path | None, out: Path | None) -> None:
     """Say what cannot be written before the long work, not after it."""
     if plot is not None:
         check_picture_path(plot)
     if out is not None:
-        check_mesh_path(out)
+        if out.exists() and Path(source).exists() and out.samefile(source):
+            raise MeshError(f"`--out {out}` would overwrite the mesh that is read. Name another.")
+        check_writable(out, mesh, {"mode_001": mesh.points[:, 0]})
 
 
 def _mesh(source: str, resolution: int | None) -> Mesh:
@@ -150,7 +173,7 @@ def _summary(mesh: Mesh, result: LaplacianBasis, seconds: float) -> Table:
         ("eigenvalues", f"{low:.6g} … {high:.6g}"),
         ("largest residual", f"{result.residuals.max():.1e}"),
         ("orthonormality", f"{result.orthonormality:.1e}"),
-        ("method", result.method),
+        ("method", result.method + ", from cache" * result.from_cache),
         ("seconds", f"{seconds:.2f}"),
     ):
         table.add_row(name, value)
@@ -158,23 +181,34 @@ def _summary(mesh: Mesh, result: LaplacianBasis, seconds: float) -> Table:
 
 
 def _table(title: str, columns: tuple[str, ...]) -> Table:
-    table = Table(title=title, title_justify="left")
+    table = Table(title=escape(title), title_justify="left")
     for number, column in enumerate(columns):
-        table.add_column(column, justify="left" if number == 0 else "right")
+        table.add_column(column, justify="left" if number == 0 else "right", no_wrap=True)
     return table
 
 
+def _say(kind: str, message: object, style: str) -> None:
+    """One line on the error output, with the command line's own words for the way out."""
+    text = f"{kind}: {message}"
+    for python, option in OPTIONS.items():
+        text = text.replace(python, option)
+    errors.print(text, style=style, highlight=False, soft_wrap=True, markup=False)
+
+
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    errors.print(f"warning: {message}", style="yellow", highlight=False, soft_wrap=True)
+    _say("warning", message, "yellow")
 
 
 def main() -> None:
     """Run the command line; what a user got wrong is one line and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without λ loses a sign, not the run
     warnings.showwarning = _show_warning
     try:
         app()
     except (DomainError, BasisError, OSError) as error:
-        errors.print(f"error: {error}", style="red", highlight=False, soft_wrap=True, markup=False)
+        _say("error", error, "red")
         sys.exit(2)
 
 

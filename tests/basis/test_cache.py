@@ -102,7 +102,7 @@ def test_a_changed_byte_never_gives_other_numbers(folder):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            pairs = cache.remembered("entry", lambda: PAIRS)
+            pairs, _ = cache.remembered("entry", lambda: PAIRS)
         assert np.array_equal(pairs.values, PAIRS.values), place
         assert np.array_equal(pairs.vectors, PAIRS.vectors), place
         assert pairs.method == PAIRS.method, place

@@ -89,3 +89,17 @@ def test_points_that_are_not_finite_are_refused():
     points[3, 1] = np.nan
     with pytest.raises(DomainError, match="finite"):
         LaplacianBasis.from_points(points, 4)
+
+
+@pytest.mark.parametrize(
+    ("points", "words"),
+    [
+        (np.random.default_rng(0).random((5, 2)), "at least 8 points: got 5"),
+        (np.linspace(0, 1, 40)[:, None] * np.ones(2), "on a line"),
+        (np.random.default_rng(0).random((400, 3)), "fill a volume"),
+    ],
+    ids=["few", "collinear", "volume"],
+)
+def test_clouds_that_are_no_surface_are_refused(points, words):
+    with pytest.raises(BasisError, match=words):
+        LaplacianBasis.from_points(points, 3)

@@ -195,3 +195,24 @@ def test_a_separable_basis_has_one_to_three_axes():
     axis = FourierBasis(1).sample(Grid(4, periodic=True)).axes[0]
     with pytest.raises(BasisError, match="got 4"):
         SeparableBasis((axis,) * 4)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_a_batch_or_a_precision_that_does_not_fit_is_named():
+    basis = LaplacianBasis.from_mesh(shapes.square(3), 4).sample()
+    with pytest.raises(BasisError, match=r"torch.float64 and torch.float32.*basis\.to"):
+        basis.coefficients(torch.zeros(1, basis.points, 1, dtype=F64))
+    with pytest.raises(BasisError, match="3 samples and bases for 2"):
+        SampledBasis.stack([basis, basis]).coefficients(torch.zeros(3, basis.points, 1))
+    with pytest.raises(BasisError, match="precision"):
+        SampledBasis.stack([basis, basis.to(F64)])
+    with pytest.raises(BasisError, match="removed nodes"):
+        basis.unwelded(torch.tensor([0, -1]))
+
+
+def test_adding_onto_fields_is_adding():
+    separable = CosineBasis((3, 2)).sample(Grid((5, 4)), dtype=F64)
+    coefficients, onto = torch.randn(2, 3, 6, dtype=F64), torch.randn(2, 20, 3, dtype=F64)
+    for basis in (separable, separable.dense()):
+        expected = onto + basis.fields(coefficients)
+        torch.testing.assert_close(basis.fields(coefficients, onto), expected)

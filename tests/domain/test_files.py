@@ -1,5 +1,6 @@
 """Mesh files: what goes out comes back, and what others write is understood."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import meshio
@@ -402,3 +403,13 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
         write_mesh(path, shapes.disk(2))
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["mesh.vtu"]
+
+
+def test_files_can_be_read_in_threads(tmp_path, capsys):
+    """What reading redirects and limits for the whole process is put back."""
+    write_mesh(tmp_path / "disk.vtu", shapes.disk(6))
+    with ThreadPoolExecutor(4) as pool:
+        meshes = list(pool.map(read_mesh, [tmp_path / "disk.vtu"] * 12))
+    assert {len(mesh.points) for mesh in meshes} == {len(shapes.disk(6).points)}
+    print("still heard")
+    assert "still heard" in capsys.readouterr().out

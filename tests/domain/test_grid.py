@@ -87,3 +87,18 @@ def test_the_mesh_of_a_grid_has_the_grid_points_as_nodes():
 def test_a_grid_that_cannot_be_is_refused_with_what_came(shape, options, said):
     with pytest.raises(DomainError, match=said):
         Grid(shape, **options)
+
+
+def test_the_weights_of_a_mapped_grid_are_those_of_the_physical_domain():
+    """x = t³ on [0, 1]: the mean of x over the domain is 1/2, over the box it would be 1/4."""
+    t = np.linspace(0, 1, 201)
+    grid = Grid(201, points=t[:, None] ** 3)
+    assert grid.weights.sum() == pytest.approx(1)
+    assert grid.weights @ grid.points[:, 0] == pytest.approx(0.5, abs=1e-4)
+
+
+@pytest.mark.usefixtures("unchecked")
+def test_shapes_are_whole_numbers_of_any_type():
+    assert Grid(np.int64(8), periodic=np.True_).shape == (8,)
+    with pytest.raises(DomainError, match="whole numbers"):
+        Grid((8.5, 8))

@@ -100,3 +100,16 @@ def test_points_without_cells_take_their_own_values():
     np.testing.assert_allclose(
         cloud_interpolation_matrix(points, points) @ values, values, atol=1e-5
     )
+
+
+def test_a_point_in_a_small_hole_of_a_coarse_mesh_is_refused():
+    """Far cells may be larger than the hole; what counts is the size of the cells around it."""
+    ring = shapes.annulus(8, inner=0.1)
+    with pytest.raises(DomainError, match="outside"):
+        interpolation_matrix(ring, np.array([[0.0, 0.0]]))
+
+
+def test_points_far_from_a_cloud_are_refused():
+    cloud = np.random.default_rng(4).random((200, 2))
+    with pytest.raises(DomainError, match="outside"):
+        cloud_interpolation_matrix(cloud, np.array([[10.0, 10.0]]))

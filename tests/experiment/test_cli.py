@@ -31,9 +31,9 @@ def test_basis_of_a_shape_prints_the_table_draws_and_writes_the_modes(tmp_path):
         assert word in run.stdout
     assert is_png(tmp_path / "modes.png")
     written = meshio.read(tmp_path / "modes.vtu")
-    assert sorted(written.point_data) == [f"mode_{k:03d}" for k in range(5)]
+    assert sorted(written.point_data) == [f"mode_{k:03d}" for k in range(1, 6)]
     # the second mode of the square is √2 cos πx (or y): its mean square is one
-    assert np.mean(written.point_data["mode_001"] ** 2) == pytest.approx(1, rel=0.1)
+    assert np.mean(written.point_data["mode_002"] ** 2) == pytest.approx(1, rel=0.1)
 
 
 def test_basis_of_a_file_and_of_the_same_shape_have_the_same_table(tmp_path):
@@ -70,9 +70,12 @@ def test_every_shape_has_a_picture(name, tmp_path):
         (("basis", "square", "--resolution", "0"), ("resolution", "0")),
         (("basis", "sphere", "--resolution", "4", "--boundary", "dirichlet"), ("closed",)),
         (("basis", "square.vtu", "--resolution", "4"), ("resolution", "file")),
-        (("basis", "unused.vtu"), ("in no cell", "without_unused_points")),
+        (("basis", "unused.vtu"), ("in no cell", "--clean")),
         (("basis", "square", "--plot", "modes.nonsense"), ("modes.nonsense",)),
         (("basis", "square", "--out", "modes.nonsense"), ("modes.nonsense",)),
+        (("basis", "square", "--out", "modes.stl"), (".stl", ".vtu")),
+        (("basis", "square.vtu", "--out", "square.vtu"), ("overwrite",)),
+        (("basis", "square", "--plot", "nowhere/modes.png"), ("nowhere",)),
     ],
 )
 def test_bad_input_is_one_line_with_status_two(arguments, words, tmp_path):

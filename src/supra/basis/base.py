@@ -5,9 +5,13 @@ from typing import Any, Literal
 
 import torch
 
+from supra.basis.errors import BasisError
 from supra.basis.orthonormal import Defect
 from supra.basis.sampled import Sampled
 from supra.domain import Domain, PointSet
+from supra.domain.choice import check_choice
+
+Boundary = Literal["neumann", "dirichlet"]
 
 
 class Basis(ABC):
@@ -44,6 +48,7 @@ class Basis(ABC):
             BasisError: the functions are linearly dependent on these points, or not orthonormal
                 and ``defect="refuse"``.
         """
+        check_choice("defect", defect, Defect, BasisError)
         if not hasattr(domain, "weights"):
             domain = PointSet(domain)
         sampled = self._sample(domain, defect)
@@ -52,6 +57,3 @@ class Basis(ABC):
     @abstractmethod
     def _sample(self, domain: Domain, defect: Defect) -> Sampled:
         """The functions on ``domain`` in float64."""
-
-
-Boundary = Literal["neumann", "dirichlet"]

@@ -38,17 +38,18 @@ def key(kind: str, points: np.ndarray, cells: np.ndarray, *options: object) -> s
     return digest.hexdigest()[:32]
 
 
-def remembered(name: str, compute: Callable[[], Eigenpairs]) -> Eigenpairs:
-    """The entry of that name, computed and kept if there is none that can be read."""
+def remembered(name: str, compute: Callable[[], Eigenpairs]) -> tuple[Eigenpairs, bool]:
+    """The entry of that name, computed and kept if none can be read; and whether one could."""
     folder = directory()
     if folder is None:
-        return compute()
+        return compute(), False
     path = folder / f"{name}.npz"
-    pairs = _read(path)
-    if pairs is None:
-        pairs = compute()
-        _write(path, pairs)
-    return pairs
+    kept = _read(path)
+    if kept is not None:
+        return kept, True
+    pairs = compute()
+    _write(path, pairs)
+    return pairs, False
 
 
 def _read(path: Path) -> Eigenpairs | None:

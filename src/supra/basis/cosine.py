@@ -8,6 +8,7 @@ from jaxtyping import Float
 from supra.basis.base import Boundary
 from supra.basis.errors import BasisError
 from supra.basis.tensor import TensorBasis
+from supra.domain.choice import check_choice
 
 
 class CosineBasis(TensorBasis):
@@ -21,8 +22,7 @@ class CosineBasis(TensorBasis):
 
     def __init__(self, counts: int | Sequence[int], boundary: Boundary = "neumann") -> None:
         super().__init__(counts)
-        if boundary not in ("neumann", "dirichlet"):
-            raise BasisError(f"`boundary` must be 'neumann' or 'dirichlet': got {boundary!r}.")
+        check_choice("boundary", boundary, Boundary, BasisError)
         self.boundary = boundary
 
     def axis_modes(self, count: int) -> int:

@@ -2,12 +2,13 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import torch
 from jaxtyping import Float, Int
 from scipy import sparse
+from scipy.spatial import KDTree
 
 from supra.basis import cache as disk
 from supra.basis.base import Basis, Boundary
@@ -18,6 +19,7 @@ from supra.basis.fem import stiffness_matrix
 from supra.basis.orthonormal import Defect, orthonormality_defect, sampled_orthonormal
 from supra.basis.sampled import SampledBasis
 from supra.domain import Domain, Mesh, MeshWarning, PointSet
+from supra.domain.choice import check_choice
 from supra.domain.interpolate import cloud_interpolation_matrix, interpolation_matrix
 
 
@@ -36,6 +38,7 @@ class LaplacianBasis(Basis):
         residuals: norm of :math:`M^{-1/2}(K\varphi - \lambda M\varphi)` per mode, relative to the
             largest eigenvalue computed (a few more than ``modes`` are).
         method: how the eigenpairs were found.
+        from_cache: whether they were found earlier.
     """
 
     domain: Mesh | PointSet
@@ -43,6 +46,7 @@ class LaplacianBasis(Basis):
     eigenvalues: Float[np.ndarray, " modes"]
     residuals: Float[np.ndarray, " modes"]
     method: str
+    from_cache: bool = False
 
     @classmethod
     def from_mesh(
@@ -71,19 +75,19 @@ class LaplacianBasis(Basis):
         """
         _check_request(modes, boundary)
         mesh.check()
-        _say_components(mesh)
+        if boundary == "neumann":
+            _say_components(mesh)
         free = _free_nodes(mesh, boundary)
 
         def solve() -> Eigenpairs:
             stiffness = stiffness_matrix(mesh)[free][:, free]
-            problem = Eigenproblem(
-                stiffness, mesh.node_measures[free], mesh.points[free], mesh.dimension
-            )
+            mass, points = mesh.node_measures[free], mesh.points[free]
+            problem = Eigenproblem(stiffness, mass, points, mesh.dimension)
             return lowest_eigenspaces(problem, modes, method, report)
 
         key = disk.key("mesh", mesh.points, mesh.cells, modes, boundary, method)
-        pairs = disk.remembered(key, solve) if cache else solve()
-        return cls._from_pairs(mesh, free, mesh.measure, pairs, modes)
+        pairs, kept = disk.remembered(key, solve) if cache else (solve(), False)
+        return cls._from_pairs(mesh, free, pairs, modes, kept)
 
     @classmethod
     def from_points(
@@ -113,23 +117,22 @@ class LaplacianBasis(Basis):
             return lowest_eigenspaces(problem, modes, method, report)
 
         key = disk.key("points", cloud.points, np.empty(0), modes, "neumann", method)
-        pairs = disk.remembered(key, solve) if cache else solve()
-        everywhere = np.arange(len(mass))
-        domain, total = PointSet(cloud.points, mass), float(mass.sum())
-        return cls._from_pairs(domain, everywhere, total, pairs, modes)
+        pairs, kept = disk.remembered(key, solve) if cache else (solve(), False)
+        domain = PointSet(cloud.points, mass)
+        return cls._from_pairs(domain, np.arange(len(mass)), pairs, modes, kept)
 
     @classmethod
     def _from_pairs(
         cls,
         domain: Mesh | PointSet,
         free: Int[np.ndarray, " free"],
-        total: float,
         pairs: Eigenpairs,
         modes: int,
+        kept: bool,
     ) -> "LaplacianBasis":
         values = np.zeros((len(domain.points), len(pairs.values)))
         values[free] = pairs.vectors
-        values *= np.sqrt(total)  # φᵀ M φ = 1 becomes "the mean of φ² is 1"
+        values /= np.sqrt(domain.weights @ values[:, 0] ** 2)  # the mean of φ² becomes 1 for all
         make_canonical(values, pairs.values, domain)
         largest = max(pairs.values[-1], np.finfo(float).tiny)
         return cls(
@@ -138,6 +141,7 @@ class LaplacianBasis(Basis):
             pairs.values[:modes].copy(),
             pairs.residuals[:modes] / largest,
             pairs.method,
+            kept,
         )
 
     @property
@@ -184,8 +188,7 @@ class LaplacianBasis(Basis):
 def _check_request(modes: int, boundary: str) -> None:
     if not isinstance(modes, int | np.integer) or modes < 1:
         raise BasisError(f"`modes` must be a positive whole number: got {modes!r}.")
-    if boundary not in get_args(Boundary):
-        raise BasisError(f"`boundary` must be 'neumann' or 'dirichlet': got {boundary!r}.")
+    check_choice("boundary", boundary, Boundary, BasisError)
 
 
 def _free_nodes(mesh: Mesh, boundary: Boundary) -> Int[np.ndarray, " free"]:
@@ -215,6 +218,29 @@ def _cloud_laplacian(points: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
         raise BasisError(
             "Point clouds need the extra 'pointcloud': pip install 'supra-operator[pointcloud]'."
         ) from None
+    _check_cloud(points)
     in_space = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
-    stiffness, mass = robust_laplacian.point_cloud_laplacian(in_space)
+    try:
+        neighbours = min(30, len(points) - 1)
+        stiffness, mass = robust_laplacian.point_cloud_laplacian(in_space, n_neighbors=neighbours)
+    except RuntimeError as error:
+        raise BasisError(
+            f"These {len(points)} points have no Laplacian: {error}. Do they lie on a line, or "
+            f"several at the same place?"
+        ) from error
     return sparse.csr_array(stiffness), mass.diagonal()
+
+
+def _check_cloud(points: np.ndarray) -> None:
+    """Points must lie on a plane domain or a surface: locally, two directions, not three."""
+    if len(points) < 8:
+        raise BasisError(f"A point cloud needs at least 8 points: got {len(points)}.")
+    if points.shape[1] < 3:
+        return
+    near = KDTree(points).query(points, k=min(12, len(points)))[1]
+    spread = np.linalg.svd(points[near] - points[near].mean(axis=1, keepdims=True))[1]
+    if np.median(spread[:, 2] / spread[:, 1]) > 0.4:
+        raise BasisError(
+            "These points fill a volume; clouds are for plane domains and surfaces. "
+            "Make a mesh of tetrahedra (e.g. scipy.spatial.Delaunay) and use from_mesh."
+        )

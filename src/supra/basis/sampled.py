@@ -3,9 +3,10 @@
 A sampled basis is a value that belongs to the data, not a module: it has no weights to learn.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from math import prod
+from typing import Any
 
 import torch
 from jaxtyping import Float, Int
@@ -14,7 +15,7 @@ from torch import Tensor
 from supra.basis.errors import BasisError
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SampledBasis:
     r"""Basis functions :math:`\phi_k` at the points of one domain, or of one domain per sample.
 
@@ -38,18 +39,25 @@ class SampledBasis:
             )
         object.__setattr__(self, "analysis", self.values * self.weights[..., None])
 
+    def __repr__(self) -> str:
+        shape, kind = tuple(self.values.shape), self.values.dtype
+        return f"SampledBasis({shape} values, {kind}, {self.values.device})"
+
     @classmethod
-    def stack(cls, bases: Sequence["SampledBasis"]) -> "SampledBasis":
+    def stack(cls, bases: Iterable["SampledBasis"]) -> "SampledBasis":
         """One basis per sample of a batch, padded to the most points with weight 0.
 
         Fields of such a batch are padded likewise; what they hold at padded points is ignored,
         and `fields` gives 0 there.
         """
-        modes = {basis.modes for basis in bases}
-        if len(modes) != 1 or any(basis.values.ndim != 2 for basis in bases):
+        bases = [b.dense() if isinstance(b, SeparableBasis) else b for b in bases]
+        modes = sorted({basis.modes for basis in bases})
+        precisions = {basis.values.dtype for basis in bases}
+        shared = all(basis.values.ndim == 2 for basis in bases)
+        if len(modes) != 1 or len(precisions) != 1 or not shared:
             raise BasisError(
-                f"Bases are stacked one per sample and with the same number of modes: got "
-                f"{sorted(modes)} modes in {len(bases)} bases."
+                f"Bases are stacked one per sample, with the same number of modes and the same "
+                f"precision: got {modes} modes and {precisions} in {len(bases)} bases."
             )
         pad = torch.nn.utils.rnn.pad_sequence
         return cls(
@@ -72,6 +80,7 @@ class SampledBasis:
     ) -> Float[Tensor, "batch channels modes"]:
         r"""Coordinates :math:`\hat u^k = \sum_p w_p\, \phi_k(x_p)\, u(x_p)`."""
         _check_axis(fields, 1, self.points, "points")
+        _check_alike(fields, self.values)
         return (self.analysis.mT @ fields).mT
 
     def fields(
@@ -94,14 +103,16 @@ class SampledBasis:
         are. ``node_map`` is that of the welded mesh.
         """
         node_map = torch.as_tensor(node_map, device=self.values.device)
+        if node_map.min() < 0:
+            raise BasisError(
+                "`node_map` has removed nodes (-1), where the functions have no value."
+            )
         shared = torch.bincount(node_map, minlength=self.points)
         return type(self)(self.values[node_map], (self.weights / shared)[node_map])
 
-    def to(
-        self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
-    ) -> "SampledBasis":
-        """A copy on another device or in another floating-point type."""
-        return type(self)(self.values.to(device, dtype), self.weights.to(device, dtype))
+    def to(self, *args: Any, **kwargs: Any) -> "SampledBasis":
+        """A copy on another device or in another floating-point type, as `torch.Tensor.to`."""
+        return type(self)(self.values.to(*args, **kwargs), self.weights.to(*args, **kwargs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,6 +162,7 @@ class SeparableBasis:
     ) -> Float[Tensor, "batch channels modes"]:
         r"""Coordinates :math:`\hat u^k`, one axis after the other."""
         _check_axis(fields, 1, self.points, "points")
+        _check_alike(fields, self.axes[0].values)
         batch, _, channels = fields.shape
         # The part of the array behind an axis stays contiguous, so each step is one batched
         # matrix product without a copy: (done, n_i, rest) -> (done, k_i, rest).
@@ -191,19 +203,23 @@ class SeparableBasis:
             values = torch.kron(values, axis.values)
         return SampledBasis(values, self.weights)
 
-    def to(
-        self, device: torch.device | str | None = None, dtype: torch.dtype | None = None
-    ) -> "SeparableBasis":
-        """A copy on another device or in another floating-point type."""
-        return type(self)(tuple(axis.to(device, dtype) for axis in self.axes))
+    def to(self, *args: Any, **kwargs: Any) -> "SeparableBasis":
+        """A copy on another device or in another floating-point type, as `torch.Tensor.to`."""
+        return type(self)(tuple(axis.to(*args, **kwargs) for axis in self.axes))
 
 
 Sampled = SampledBasis | SeparableBasis
 
 
+def autocasting(tensor: Tensor) -> bool:
+    """Whether products on this tensor's device are done in a lower precision right now."""
+    kind = tensor.device.type
+    return torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind)
+
+
 def _product(left: Tensor, right: Tensor, onto: Tensor | None) -> Tensor:
     """``left @ right``, or ``onto + left @ right`` without an array in between."""
-    if onto is None or torch.is_autocast_enabled(left.device.type):  # sums stay in full precision
+    if onto is None or autocasting(left):  # sums stay in full precision
         product = left @ right
         return product if onto is None else onto + product
     return torch.baddbmm(onto, left.expand(onto.shape[0], -1, -1), right)
@@ -218,3 +234,16 @@ def _check_axis(array: Tensor, axis: int, expected: int, name: str) -> None:
             f"This basis has {expected} {name} and takes arrays of shape {wanted}: got "
             f"{tuple(array.shape)}."
         )
+
+
+def _check_alike(fields: Tensor, values: Tensor) -> None:
+    """Same precision (autocast sees to it by itself), same batch where each sample has a basis."""
+    if torch.compiler.is_compiling() or autocasting(fields):
+        return
+    if fields.dtype != values.dtype:
+        raise BasisError(
+            f"Fields and basis must have one precision: got {fields.dtype} and {values.dtype}. "
+            f"Convert one, e.g. basis.to({fields.dtype})."
+        )
+    if values.ndim == 3 and len(values) != len(fields):
+        raise BasisError(f"Got {len(fields)} samples and bases for {len(values)}.")

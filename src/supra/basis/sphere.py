@@ -9,6 +9,7 @@ from supra.basis.errors import BasisError
 from supra.basis.orthonormal import Defect, sampled_orthonormal
 from supra.basis.sampled import Sampled
 from supra.domain import Domain
+from supra.domain.choice import whole_numbers
 
 
 class SphericalHarmonicBasis(Basis):
@@ -23,9 +24,9 @@ class SphericalHarmonicBasis(Basis):
     """
 
     def __init__(self, degree: int) -> None:
+        (self.degree,) = whole_numbers("degree", degree, BasisError)
         if degree < 0:
             raise BasisError(f"`degree` must not be negative: got {degree}.")
-        self.degree = degree
 
     @property
     def modes(self) -> int:

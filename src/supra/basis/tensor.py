@@ -12,6 +12,7 @@ from supra.basis.errors import BasisError
 from supra.basis.orthonormal import Defect, sampled_orthonormal
 from supra.basis.sampled import Sampled, SeparableBasis
 from supra.domain import Domain, Grid
+from supra.domain.choice import whole_numbers
 
 
 class TensorBasis(Basis):
@@ -25,7 +26,7 @@ class TensorBasis(Basis):
     """
 
     def __init__(self, counts: int | Sequence[int]) -> None:
-        self.counts = (counts,) if isinstance(counts, int) else tuple(int(n) for n in counts)
+        self.counts = whole_numbers("counts", counts, BasisError)
         if not 1 <= len(self.counts) <= 3 or min(self.counts) < 1:
             raise BasisError(
                 f"{type(self).__name__} takes 1 to 3 positive counts, one per axis: got {counts}."

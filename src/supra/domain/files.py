@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from threading import Lock
 from typing import Any
 from urllib.parse import quote, unquote
 from uuid import uuid4
@@ -54,6 +55,8 @@ MEMORY_PER_BYTE = 200
 KINDS = {1: "vertex", 2: "line", 3: "triangle", 4: "tetra"}
 GROUP = "group:"  # prefix of the cell data that mark the members of a region or boundary
 
+_ALONE = Lock()
+
 Fields = dict[str, Shaped[np.ndarray, "points *channels"]]
 
 
@@ -84,7 +87,7 @@ def write_mesh(
     """
     path, extension = Path(path), Path(path).suffix.lower()
     fields = {name: _storable(values) for name, values in (point_data or {}).items()}
-    _check_writable(path, mesh, fields)
+    check_writable(path, mesh, fields)
     unfinished = path.with_name(f".{path.stem}-{uuid4().hex}{path.suffix}")
     try:
         with _mesh_errors(f"{str(path)!r} cannot be written", "Is there another format for it?"):
@@ -169,8 +172,8 @@ def _groups(content: meshio.Mesh, number: int) -> dict[str, Bool[np.ndarray, " c
 # ---- writing --------------------------------------------------------------------------------
 
 
-def check_mesh_path(path: Path) -> None:
-    """Raise a `MeshError` if no mesh can be written there: unknown format or missing folder."""
+def check_writable(path: Path, mesh: Mesh, fields: Mapping[str, np.ndarray]) -> None:
+    """Raise a `MeshError` if `write_mesh` would: for those who ask before long work."""
     if path.suffix.lower() not in WRITABLE:
         raise MeshError(
             f"The format of a mesh file is known by its extension: {str(path)!r} has "
@@ -178,10 +181,6 @@ def check_mesh_path(path: Path) -> None:
         )
     if not path.parent.is_dir():
         raise MeshError(f"The folder {str(path.parent)!r} does not exist. Make it first.")
-
-
-def _check_writable(path: Path, mesh: Mesh, fields: Fields) -> None:
-    check_mesh_path(path)
     extension = path.suffix.lower()
     if extension in SURFACE_ONLY and mesh.dimension != 2:
         raise MeshError(f"{extension} files hold triangles only: got {mesh!r}. Use .vtu.")
@@ -283,7 +282,8 @@ def _mesh_errors(what: str, way_out: str) -> Iterator[None]:
     """Turn whatever meshio does about bad data (it may even exit) into a quiet `MeshError`."""
     said = StringIO()
     try:
-        with redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
+        # What is redirected and limited here belongs to the whole process: one thread at a time.
+        with _ALONE, redirect_stdout(said), redirect_stderr(said), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     except MeshError as error:

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Float
 
+from supra.domain.choice import check_choice, whole_numbers
 from supra.domain.errors import DomainError
 from supra.domain.mesh import Mesh
 
@@ -39,8 +40,9 @@ class Grid:
         points: Float[np.ndarray, "..."] | None = None,
         nodes: Nodes = "uniform",
     ) -> None:
-        shape = (shape,) if isinstance(shape, int) else tuple(shape)
-        periodic = (periodic,) * len(shape) if isinstance(periodic, bool) else tuple(periodic)
+        shape = whole_numbers("shape", shape, DomainError)
+        each = np.full(len(shape), periodic) if np.ndim(periodic) == 0 else np.asarray(periodic)
+        periodic = tuple(map(bool, each))
         _check_axes(shape, periodic, nodes)
         object.__setattr__(self, "shape", shape)
         object.__setattr__(self, "periodic", periodic)
@@ -77,7 +79,12 @@ class Grid:
 
     @cached_property
     def weights(self) -> Float[np.ndarray, " points"]:
-        """Quadrature weights on the unit box, summing to 1."""
+        """Quadrature weights, summing to 1: of the box, or of the physical domain if mapped.
+
+        Bases of functions on the box use those of the box in any case: `axis_weights`.
+        """
+        if self.mapped is not None:
+            return self.to_mesh().weights
         weights = np.ones(1)
         for axis in self.axis_weights:
             weights = np.outer(weights, axis).ravel()
@@ -127,8 +134,7 @@ def _check_axes(shape: tuple[int, ...], periodic: tuple[bool, ...], nodes: str) 
         raise DomainError(f"A grid has 1 to 3 axes of at least 2 points: got shape {shape}.")
     if len(periodic) != len(shape):
         raise DomainError(f"`periodic` needs one value per axis of {shape}: got {periodic}.")
-    if nodes not in ("uniform", "chebyshev"):
-        raise DomainError(f"`nodes` must be 'uniform' or 'chebyshev': got {nodes!r}.")
+    check_choice("nodes", nodes, Nodes, DomainError)
 
 
 def _flattened(points: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -21,8 +21,8 @@ def interpolation_matrix(
     """Sparse matrix that takes values at a mesh's nodes to values at ``queries``.
 
     Linear inside each cell. A query outside of the mesh takes the value at the closest point of
-    the mesh if that is nearer than ``reach`` (default: the longest edge of the mesh, so that a
-    polygon and a finer polygon of the same curved domain are served).
+    the mesh if that is nearer than ``reach`` (default: half of the closest cell's longest edge, so
+    that a polygon and a finer polygon of the same curved domain are served).
 
     Raises:
         DomainError: a query is farther away than ``reach``, or of another dimension.
@@ -36,8 +36,7 @@ def interpolation_matrix(
     if lost.size:
         for chosen, candidates in _nearest_cells(mesh, queries[lost]):
             place.try_closest(lost[chosen], candidates)
-    longest = np.linalg.norm(np.diff(mesh.points[mesh.edges], axis=1), axis=2).max()
-    _check_reach(queries, place.distance, longest if reach is None else reach, mesh.name)
+    _check_reach(queries, place.distance, place.size / 2 if reach is None else reach, mesh.name)
     rows = np.repeat(np.arange(len(queries)), mesh.cells.shape[1])
     entries = (place.weights.ravel(), (rows, mesh.cells[place.cell].ravel()))
     return sparse.csr_array(entries, shape=(len(queries), len(mesh.points)))
@@ -51,6 +50,14 @@ class _Place:
         self.cell = np.full(len(queries), -1)
         self.weights = np.zeros((len(queries), mesh.cells.shape[1]))
         self.distance = np.full(len(queries), np.inf)
+
+    @property
+    def size(self) -> Float[np.ndarray, " queries"]:
+        """Longest edge of each query's cell."""
+        corners = self.mesh.points[self.mesh.cells[self.cell]]
+        edges = corners[:, :, None] - corners[:, None, :]
+        longest: np.ndarray = np.linalg.norm(edges, axis=3).max(axis=(1, 2))
+        return longest
 
     def try_inside(self, chosen: np.ndarray, candidates: np.ndarray) -> None:
         """Settle the queries that lie in one of their candidate cells."""
@@ -138,6 +145,8 @@ def cloud_interpolation_matrix(
     neighbours = min(neighbours, len(points))
     distance, near = KDTree(points).query(queries, k=neighbours)
     distance, near = distance.reshape(len(queries), -1), near.reshape(len(queries), -1)
+    around = KDTree(points).query(points[near[:, 0]], k=[neighbours])[0][:, 0]
+    _check_reach(queries, distance[:, 0], around, "points")
     scale = distance.max(axis=1, keepdims=True) + np.finfo(float).tiny
     kernel = 1 / (distance / scale + 1e-9)  # an exact hit outweighs the rest
     offsets = (points[near] - queries[:, None]) / scale[..., None]
@@ -157,12 +166,15 @@ def _check_dimension(points: np.ndarray, queries: np.ndarray) -> None:
         )
 
 
-def _check_reach(queries: np.ndarray, distance: np.ndarray, reach: float, name: str) -> None:
+def _check_reach(
+    queries: np.ndarray, distance: np.ndarray, reach: float | np.ndarray, name: str
+) -> None:
+    reach = np.broadcast_to(reach, distance.shape)
     far = np.flatnonzero(distance > reach)
     if far.size:
         worst = far[distance[far].argmax()]
         raise DomainError(
-            f"{far.size} point(s) lie outside of mesh {name!r} by more than {reach:.3g} (worst: "
-            f"point {worst} at {queries[worst].tolist()}, {distance[worst]:.3g} away). Is it the "
-            f"same domain, in the same units?"
+            f"{far.size} point(s) lie outside of {name!r} (worst: point {worst} at "
+            f"{queries[worst].tolist()}, {distance[worst]:.3g} away, allowed {reach[worst]:.3g}). "
+            f"Is it the same domain, in the same units?"
         )

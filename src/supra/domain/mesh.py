@@ -23,7 +23,8 @@ class Mesh:
 
     ``Mesh(points, cells)`` takes segments (2 corners), triangles (3) or tetrahedra (4).
     Triangles whose points have three coordinates are a surface. Quadrilaterals in the plane
-    (4 corners, 2 coordinates) and hexahedra (8 corners) are split into simplices.
+    (4 corners, 2 coordinates) and hexahedra (8 corners) are split into simplices; a surface of
+    quadrilaterals in space is made with `from_quads`, since 4 corners in 3-D are a tetrahedron.
 
     Attributes:
         points: node coordinates, shape ``(points, dimensions)``, float64.
@@ -65,6 +66,13 @@ class Mesh:
         from supra.domain.files import read_mesh  # files is built on Mesh
 
         return read_mesh(path)
+
+    @classmethod
+    def from_quads(
+        cls, points: Float[np.ndarray, "points dimensions"], quads: Int[np.ndarray, "quads 4"]
+    ) -> "Mesh":
+        """A plane domain or a surface in space from quadrilaterals, each cut into two triangles."""
+        return cls(points, simplex.split(np.asarray(quads), "quad")[0])
 
     @classmethod
     def from_structured(cls, points: Float[np.ndarray, "..."], name: str = "structured") -> "Mesh":
@@ -127,7 +135,7 @@ class Mesh:
         shares = np.repeat(self.cell_measures / corners, corners)
         return np.bincount(self.cells.ravel(), shares, minlength=len(self.points))
 
-    @property
+    @cached_property
     def weights(self) -> Float[np.ndarray, " points"]:
         """Quadrature weights: the node measures divided by the whole, so that they sum to 1."""
         return self.node_measures / self.measure

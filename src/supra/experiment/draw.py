@@ -23,12 +23,12 @@ class Picture:
     Attributes:
         points: positions in the plane of the picture, shape ``(points, 2)``.
         triangles: what is drawn, from the back to the front.
-        shade: brightness of each triangle, 1 for flat domains.
+        shade: brightness of each triangle; None for a plane domain, which needs none.
     """
 
     points: Float[np.ndarray, "points 2"]
     triangles: Int[np.ndarray, "triangles 3"]
-    shade: Float[np.ndarray, " triangles"]
+    shade: Float[np.ndarray, " triangles"] | None
 
     @classmethod
     def of(cls, mesh: Mesh | PointSet) -> "Picture | None":
@@ -39,7 +39,7 @@ class Picture:
         if not isinstance(mesh, Mesh) or mesh.dimension == 1:
             return None
         if mesh.points.shape[1] == 2:
-            return cls(mesh.points, mesh.cells, np.ones(len(mesh.cells)))
+            return cls(mesh.points, mesh.cells, None)
         triangles = mesh.cells if mesh.dimension == 2 else _cut_open(mesh)
         seen = mesh.points @ _camera()
         corners = seen[triangles]
@@ -50,10 +50,6 @@ class Picture:
         shade = 0.45 + 0.55 * np.clip(towards_eye @ light, 0, 1)
         order = np.argsort(corners[:, :, 2].mean(axis=1))
         return cls(seen[:, :2], triangles[order], shade[order])
-
-    @property
-    def is_flat(self) -> bool:
-        return bool((self.shade == 1).all())
 
 
 def draw_function(
@@ -69,16 +65,16 @@ def draw_function(
     limit = float(np.abs(values).max()) or 1.0
     colours = matplotlib.colormaps["RdBu_r"]
     axes.set_axis_off()
-    if isinstance(domain, Mesh) and domain.dimension == 1:
-        _draw_line(axes, domain, values)
+    if domain.points.shape[1] == 1:
+        _draw_line(axes, domain.points[:, 0], values, limit)
         return
     axes.set_aspect("equal")
     if picture is None:
-        flat = domain.points if domain.points.shape[1] < 3 else domain.points @ _camera()
+        flat = domain.points if domain.points.shape[1] == 2 else domain.points @ _camera()
         size = max(1.0, 4000 / len(flat))
         x, y = flat[:, 0], flat[:, 1]
         axes.scatter(x, y, s=size, c=values, cmap=colours, vmin=-limit, vmax=limit, lw=0)
-    elif picture.is_flat:
+    elif picture.shade is None:
         triangles = Triangulation(picture.points[:, 0], picture.points[:, 1], picture.triangles)
         axes.tripcolor(
             triangles,
@@ -100,15 +96,12 @@ def draw_function(
         axes.autoscale_view()
 
 
-def _draw_line(axes: Axes, curve: Mesh, values: np.ndarray) -> None:
-    """Value against position for an interval, a coloured curve otherwise."""
-    if curve.points.shape[1] == 1:
-        order = np.argsort(curve.points[:, 0])
-        axes.axhline(0, color="0.8", lw=0.8)
-        axes.plot(curve.points[order, 0], values[order], color="C3")
-        return
-    axes.set_aspect("equal")
-    axes.scatter(curve.points[:, 0], curve.points[:, 1], c=values, cmap="RdBu_r", s=4, lw=0)
+def _draw_line(axes: Axes, x: np.ndarray, values: np.ndarray, limit: float) -> None:
+    """Value against position."""
+    order = np.argsort(x)
+    axes.axhline(0, color="0.8", lw=0.8)
+    axes.plot(x[order], values[order], color="C3")
+    axes.set_ylim(-1.1 * limit, 1.1 * limit)
 
 
 def _camera() -> Float[np.ndarray, "3 3"]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import matplotlib.figure
 import numpy as np
+from matplotlib.axes import Axes
 
 from supra.basis import LaplacianBasis
 from supra.domain import DomainError, Mesh
@@ -22,18 +23,19 @@ def check_picture_path(path: Path) -> None:
             f"A picture's format is known by its extension: {str(path)!r} has {path.suffix!r}. "
             f"Known are {' '.join(sorted(known))}."
         )
+    if not path.parent.is_dir():
+        raise DomainError(f"The folder {str(path.parent)!r} does not exist. Make it first.")
 
 
 def plot_modes(basis: LaplacianBasis, path: str | Path, most: int = 24) -> None:
     """A gallery of a basis's first functions, each with its eigenvalue."""
     shown = min(most, basis.modes)
     rows = -(-shown // _COLUMNS)
-    height = rows * (_PANEL * _height_to_width(basis) + 0.3) + 0.4
+    picture = Picture.of(basis.domain)
+    height = rows * (_PANEL * _height_to_width(basis, picture) + 0.3) + 0.4
     figure = matplotlib.figure.Figure(figsize=(_PANEL * _COLUMNS, height), layout="constrained")
-    panels = figure.subplots(rows, _COLUMNS, squeeze=False)
-    _draw_row(panels.ravel(), basis, range(shown))
-    for empty in panels.ravel()[shown:]:
-        empty.set_axis_off()
+    panels = list(figure.subplots(rows, _COLUMNS, squeeze=False).flat)
+    _draw_modes(panels, basis, range(shown), picture)
     figure.suptitle(f"{_title(basis)}: {shown} of {basis.modes} Laplacian eigenfunctions")
     _save(figure, path)
 
@@ -46,9 +48,7 @@ def plot_bases(bases: Sequence[LaplacianBasis], path: str | Path) -> None:
     panels = figure.subplots(len(bases), _COLUMNS, squeeze=False)
     for row, basis in zip(panels, bases, strict=True):
         spread = np.unique(np.geomspace(2, basis.modes, _COLUMNS).astype(int)) - 1
-        _draw_row(row, basis, spread)
-        for empty in row[len(spread) :]:
-            empty.set_axis_off()
+        _draw_modes(row, basis, spread.tolist(), Picture.of(basis.domain))
         row[0].text(
             -0.05,
             0.5,
@@ -61,17 +61,18 @@ def plot_bases(bases: Sequence[LaplacianBasis], path: str | Path) -> None:
     _save(figure, path)
 
 
-def _draw_row(panels, basis: LaplacianBasis, modes) -> None:  # type: ignore[no-untyped-def]
-    domain = basis.domain
-    picture = Picture.of(domain)
+def _draw_modes(
+    panels: Sequence[Axes], basis: LaplacianBasis, modes: Sequence[int], picture: Picture | None
+) -> None:
+    for panel in panels:
+        panel.set_axis_off()
     for panel, mode in zip(panels, modes, strict=False):
-        draw_function(panel, domain, basis.values[:, mode], picture)
+        draw_function(panel, basis.domain, basis.values[:, mode], picture)
         panel.set_title(rf"$\lambda_{{{mode + 1}}}$ = {basis.eigenvalues[mode]:.4g}", fontsize=9)
 
 
-def _height_to_width(basis: LaplacianBasis) -> float:
+def _height_to_width(basis: LaplacianBasis, picture: Picture | None) -> float:
     """Proportions of the drawn domain, within reason."""
-    picture = Picture.of(basis.domain)
     points = basis.domain.points if picture is None else picture.points
     if points.shape[1] != 2:
         return 1.0

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from supra.basis.eigen import Report
@@ -17,10 +18,10 @@ def progress(title: str, console: Console) -> Iterator[Report]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
-        task = bar.add_task(title, total=None)
+        task = bar.add_task(escape(title), total=None)
 
         def report(stage: str, done: int, total: int) -> None:
-            bar.update(task, description=f"{title}: {stage}", completed=done, total=total)
+            bar.update(task, description=escape(f"{title}: {stage}"), completed=done, total=total)
 
         yield report
 
@@ -31,6 +32,6 @@ def _plain(title: str, console: Console) -> Report:
     def report(stage: str, done: int, total: int) -> None:
         if stage not in seen:
             seen.add(stage)
-            console.print(f"{title}: {stage}", highlight=False)
+            console.print(f"{title}: {stage}", highlight=False, markup=False)
 
     return report

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, linear
 
-from supra.basis.sampled import Sampled
+from supra.basis.sampled import Sampled, autocasting
 from supra.model.attention import SubspaceAttention
 from supra.model.norm import Norm, make_norm
 
@@ -70,6 +70,6 @@ def _plus_linear(
     weight: Float[Tensor, "out channels"],
 ) -> Float[Tensor, "batch points out"]:
     """``onto + fields @ weight.T`` in one pass over memory."""
-    if torch.is_autocast_enabled(onto.device.type):  # the sum stays in full precision
+    if autocasting(onto):  # the sum stays in full precision
         return onto + linear(fields, weight)
     return torch.addmm(onto.flatten(0, 1), fields.flatten(0, 1), weight.mT).view_as(onto)
