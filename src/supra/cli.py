@@ -7,6 +7,7 @@ import warnings
 from pathlib import Path
 from typing import Annotated, Literal
 
+import torch
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -18,6 +19,7 @@ from supra.basis.eigen import Method, Report
 from supra.domain import DomainError, Mesh, MeshError
 from supra.domain.files import check_writable, write_mesh
 from supra.domain.shapes import SHAPES
+from supra.experiment.benchmark import SETTINGS, efficiency, growth, irregular
 from supra.experiment.demo import show_bases
 from supra.experiment.plots import check_picture_path, plot_modes
 from supra.experiment.progress import progress
@@ -128,6 +130,22 @@ def demo(
     console.print(
         f"Look at {out / 'bases.png'} and at one picture per domain beside it.", markup=False
     )
+
+
+@app.command()
+def benchmark(
+    table: Annotated[Literal["efficiency"], typer.Argument(help="What to measure.")],
+    quick: Annotated[bool, typer.Option("--quick", help="The smallest setting only.")] = False,
+) -> None:
+    """Measure what the network costs here: time, memory, share of the matrix-product rate.
+
+    Example: supra benchmark efficiency --quick
+    """
+    torch.manual_seed(0)
+    efficiency(console, SETTINGS[:1] if quick else SETTINGS)
+    if not quick:
+        growth(console)
+        irregular(console)
 
 
 def _check_outputs(source: str, mesh: Mesh, plot: Path | None, out: Path | None) -> None:

@@ -110,7 +110,7 @@ def test_unknown_options_have_status_two(tmp_path):
     assert supra("basis", "square", "--nonsense", cwd=tmp_path).returncode == 2
 
 
-@pytest.mark.parametrize("command", ["basis", "demo"])
+@pytest.mark.parametrize("command", ["basis", "demo", "benchmark"])
 def test_help_has_an_example(command, tmp_path):
     run = supra(command, "--help", cwd=tmp_path)
     assert run.returncode == 0

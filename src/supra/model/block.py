@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, linear
+from torch.utils.checkpoint import checkpoint
 
 from supra.basis.sampled import Sampled, autocasting
 from supra.model.attention import SubspaceAttention
@@ -60,8 +61,17 @@ class SupraBlock(nn.Module):
         if self.local is not None:
             fields = fields + self.local(normed, basis)
         fields = basis.fields(coordinates, onto=fields)
-        hidden = self.dropout(gelu(self.mlp_in(self.mlp_norm(fields, basis))))
-        return _plus_linear(fields, hidden, self.mlp_out.weight)
+        hidden = self.mlp_in(self.mlp_norm(fields, basis))
+        if not torch.is_grad_enabled():
+            return self._plus_activated(fields, hidden)
+        # GELU is cheap: computed again in the backward pass, it need not be kept.
+        keeps = self.dropout.p > 0
+        return checkpoint(
+            self._plus_activated, fields, hidden, use_reentrant=False, preserve_rng_state=keeps
+        )
+
+    def _plus_activated(self, fields: Tensor, hidden: Tensor) -> Tensor:
+        return _plus_linear(fields, self.dropout(gelu(hidden)), self.mlp_out.weight)
 
 
 def _plus_linear(

@@ -1,0 +1,115 @@
+"""The paper's efficiency table, and the same on irregular meshes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import log
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from supra.basis import ChebyshevBasis, LaplacianBasis, SeparableBasis
+from supra.basis.sampled import Sampled
+from supra.domain import Grid, Mesh, shapes
+from supra.experiment.efficiency import Cost, Subject, costs
+from supra.model import SupraOperator
+
+BATCH, DEPTH = 4, 8
+AXIS_MODES = {128: (16, 8), 256: (16, 16)}
+COLUMNS = ("model", "weights", "forward", "backward", "step", "inference", "of GEMM rate",
+           "kept MiB", "peak MiB")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Width of the networks and side of the square grid."""
+
+    width: int
+    side: int
+
+
+SETTINGS = tuple(Setting(width, side) for width in (64, 256) for side in (64, 128))
+Competitor = Callable[[Setting], Subject]
+
+
+def on_basis(name: str, basis: Sampled, width: int, **options: object) -> Subject:
+    """The paper's block on a basis, eight layers, one input function and two coordinates."""
+    model = SupraOperator.of_paper(3, 1, basis.modes, width=width, depth=DEPTH, **options)
+    return Subject(name, model, (torch.randn(BATCH, basis.points, 3), basis))
+
+
+def grid_basis(side: int, modes: int) -> SeparableBasis:
+    sampled = ChebyshevBasis(AXIS_MODES[modes]).sample(Grid((side, side)))
+    assert isinstance(sampled, SeparableBasis)
+    return sampled
+
+
+def grid_subjects(setting: Setting) -> list[Subject]:
+    width, small, large = setting.width, *(grid_basis(setting.side, n) for n in (128, 256))
+    return [
+        on_basis("SUPRA N=128", small, width),
+        on_basis("SUPRA N=256", large, width),
+        on_basis("SUPRA N=256, dense", large.dense(), width),
+        on_basis("SUPRA N=256, checkpointing", large, width, checkpointing=True),
+    ]
+
+
+def efficiency(
+    console: Console, settings: Sequence[Setting] = SETTINGS, competitors: Sequence[Competitor] = ()
+) -> None:
+    """Print a table per setting; competitors are measured in the same turns."""
+    for setting in settings:
+        subjects = grid_subjects(setting) + [make(setting) for make in competitors]
+        title = f"{setting.width} functions, {setting.side}² grid"
+        console.print(_table(title, costs(subjects, rounds=7 if setting.width == 64 else 3)))
+
+
+def irregular(console: Console, width: int = 64) -> None:
+    """The same on Laplacian eigenfunctions of a glued C-grid and of a large mesh."""
+    for mesh in (c_grid_mesh(), shapes.perforated_plate(resolution=222)):
+        subjects = [
+            on_basis(f"SUPRA N={modes}", LaplacianBasis.from_mesh(mesh, modes).sample(), width)
+            for modes in (128, 256)
+        ]
+        title = f"{width} functions, {len(mesh.points)} nodes of {mesh.name}"
+        console.print(_table(title, costs(subjects, rounds=3)))
+
+
+def growth(console: Console, width: int = 64) -> None:
+    """How the cost of a step grows with the number of points."""
+    sides = (64, 128, 256)
+    found = costs([on_basis(f"{n}²", grid_basis(n, 256), width) for n in sides], rounds=3)
+    exponent = log(found[-1].step / found[0].step) / log(sides[-1] ** 2 / sides[0] ** 2)
+    console.print(_table(f"{width} functions, N=256, growing grids", found))
+    console.print(f"a training step grows as points^{exponent:.2f}", highlight=False)
+
+
+def c_grid_mesh(along: int = 221, outwards: int = 51) -> Mesh:
+    """A C-grid around a slender body, glued along its wake, with the nodes of the airfoil data."""
+    xi = np.linspace(-1.6, 1.6, along)[:, None]
+    body = 0.25 * np.clip(1 - xi**2, 0, None)
+    eta = body + (1.2 - body) * np.linspace(0, 1, outwards) ** 1.5
+    points = np.stack([xi**2 - eta**2, 2 * xi * eta], axis=-1)
+    return Mesh.from_structured(points, name="a glued C-grid").welded()
+
+
+def _table(title: str, measured: Sequence[Cost]) -> Table:
+    table = Table(title=f"{title}; depth {DEPTH}, batch {BATCH}; milliseconds, medians")
+    for column in COLUMNS:
+        table.add_column(column, justify="right")
+    for cost in measured:
+        table.add_row(*_row(cost))
+    return table
+
+
+def _row(cost: Cost) -> tuple[str, ...]:
+    times = (cost.forward, cost.backward, cost.step, cost.inference)
+    return (
+        cost.subject.name,
+        f"{cost.subject.weights / 1e6:.2f} M",
+        *(f"{1e3 * seconds:.0f}" for seconds in times),
+        f"{100 * cost.gemm_fraction:.0f} %",
+        f"{cost.kept:.0f}",
+        f"{cost.peak:.0f}",
+    )

@@ -1,0 +1,44 @@
+import pytest
+import torch
+from torch import nn
+
+from supra.experiment.benchmark import c_grid_mesh
+from supra.experiment.efficiency import Subject, bytes_kept, costs, forward_flops, peak_bytes
+
+ROWS, IN, OUT = 1000, 32, 16
+
+
+@pytest.fixture
+def linear() -> Subject:
+    return Subject("linear", nn.Linear(IN, OUT), (torch.randn(ROWS, IN, requires_grad=True),))
+
+
+def test_a_linear_map_has_two_operations_per_product(linear):
+    assert forward_flops(linear) == 2 * ROWS * IN * OUT
+
+
+def test_gelu_keeps_its_input_and_nothing_else():
+    hidden = Subject("gelu", nn.Sequential(nn.Linear(IN, OUT), nn.GELU()), (torch.randn(ROWS, IN),))
+    assert bytes_kept(hidden) == ROWS * OUT * 4
+
+
+def test_weights_and_arguments_are_not_counted_as_kept(linear):
+    assert bytes_kept(linear) == 0
+
+
+def test_the_peak_holds_at_least_the_output_and_its_gradient(linear):
+    assert peak_bytes(linear) >= 2 * ROWS * OUT * 4
+
+
+def test_a_step_takes_longer_than_its_forward_and_backward_pass(linear):
+    (cost,) = costs([linear], rounds=3)
+    assert cost.step > max(cost.forward, cost.backward) > 0
+    assert cost.inference > 0
+    assert cost.gemm_fraction > 0
+
+
+def test_the_c_grid_is_glued_like_the_airfoil_data():
+    mesh = c_grid_mesh()
+    assert len(mesh.node_map) == 221 * 51
+    assert len(mesh.points) < 221 * 51
+    assert mesh.euler_characteristic == 0  # a ring around the body
