@@ -15,17 +15,10 @@ import matplotlib.figure
 import numpy as np
 
 from supra import FourierBasis, Grid, LaplacianBasis, Mesh
+from supra.domain.shapes import c_grid_points
 
 NODES = (161, 41)  # along the C, and outwards
 MODES = 100
-
-
-def c_grid(along: int, outwards: int) -> np.ndarray:
-    """Node positions (along, outwards, 2) around a slender body, by the map z = ζ²."""
-    xi = np.linspace(-1.6, 1.6, along)[:, None]
-    body = 0.25 * np.clip(1 - xi**2, 0, None)  # zero beyond the trailing edge: the wake
-    eta = body + (1.2 - body) * np.linspace(0, 1, outwards) ** 1.5
-    return np.stack([xi**2 - eta**2, 2 * xi * eta], axis=-1)
 
 
 def jump(values: np.ndarray) -> np.ndarray:
@@ -71,7 +64,7 @@ def draw(points: np.ndarray, values: dict[str, np.ndarray], path: Path) -> None:
 
 
 def main(folder: Path) -> dict[str, float]:
-    points = c_grid(*NODES)
+    points = c_grid_points(*NODES)
     values = bases(points)
     print(f"{'basis':28s} {'jump, mean':>12s} {'jump, largest':>14s}")
     for name, functions in values.items():

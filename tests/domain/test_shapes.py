@@ -5,9 +5,18 @@ from math import pi
 import numpy as np
 import pytest
 
-from supra.domain import MeshError
+from supra.domain import Mesh, MeshError
 from supra.domain.plate import random_plate
-from supra.domain.shapes import SHAPES, annulus, ball, disk, perforated_plate, sphere, torus
+from supra.domain.shapes import (
+    SHAPES,
+    annulus,
+    ball,
+    c_grid_points,
+    disk,
+    perforated_plate,
+    sphere,
+    torus,
+)
 
 # By name: measure, Euler characteristic, whether cells and shape coincide exactly.
 FACTS = {
@@ -189,3 +198,13 @@ def test_impossible_rings_are_refused(inner):
         annulus(4, inner=inner)
     with pytest.raises(MeshError, match="minor"):
         torus(4, major=1.0, minor=inner)
+
+
+def test_a_c_grid_is_glued_along_its_wake_into_a_ring():
+    cut = Mesh.from_structured(c_grid_points(61, 11))
+    glued = cut.welded()
+    in_wake = int((np.abs(np.linspace(-1.6, 1.6, 61)) > 1).sum())
+    assert len(cut.points) - len(glued.points) == in_wake // 2
+    assert (cut.euler_characteristic, glued.euler_characteristic) == (1, 0)
+    assert glued.measure == pytest.approx(cut.measure)
+    glued.check()

@@ -117,6 +117,18 @@ def torus(resolution: int = 16, *, major: float = 1.0, minor: float = 0.4) -> Me
     return _fresh(Mesh.from_structured(points, name="torus").welded())
 
 
+def c_grid_points(along: int, outwards: int) -> Float[np.ndarray, "along outwards 2"]:
+    """Nodes of a C-shaped grid around a slender body, by the map z = ζ²: structured, not glued.
+
+    It meets itself along the wake: on the line j = 0, nodes i and along − 1 − i coincide there.
+    `Mesh.from_structured` and `Mesh.welded` make a mesh of it.
+    """
+    xi = np.linspace(-1.6, 1.6, along)[:, None]
+    body = 0.25 * np.clip(1 - xi**2, 0, None)  # zero beyond the trailing edge: the wake
+    eta = body + (1.2 - body) * np.linspace(0, 1, outwards) ** 1.5
+    return np.stack([xi**2 - eta**2, 2 * xi * eta], axis=-1)
+
+
 SHAPES: dict[str, Callable[..., Mesh]] = {
     "interval": interval,
     "square": square,

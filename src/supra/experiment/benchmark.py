@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import log
 
-import numpy as np
 import torch
 from rich.console import Console
 from rich.table import Table
@@ -87,10 +86,7 @@ def growth(console: Console, width: int = 64) -> None:
 
 def c_grid_mesh(along: int = 221, outwards: int = 51) -> Mesh:
     """A C-grid around a slender body, glued along its wake, with the nodes of the airfoil data."""
-    xi = np.linspace(-1.6, 1.6, along)[:, None]
-    body = 0.25 * np.clip(1 - xi**2, 0, None)
-    eta = body + (1.2 - body) * np.linspace(0, 1, outwards) ** 1.5
-    points = np.stack([xi**2 - eta**2, 2 * xi * eta], axis=-1)
+    points = shapes.c_grid_points(along, outwards)
     return Mesh.from_structured(points, name="a glued C-grid").welded()
 
 
