@@ -1,8 +1,10 @@
 """What a network costs: time, floating-point operations, memory, measured side by side."""
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -151,7 +153,7 @@ def bytes_kept(subject: Subject) -> int:
 
 def peak_bytes(subject: Subject) -> int:
     """Largest number of bytes allocated at once during a forward and backward pass."""
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as recorded:
+    with _silent(), profile(activities=[ProfilerActivity.CPU], profile_memory=True) as recorded:
         subject.forward().square().mean().backward()
     now = peak = 0
     for event in recorded.profiler.kineto_results.events():
@@ -160,6 +162,19 @@ def peak_bytes(subject: Subject) -> int:
             peak = max(peak, now)
     subject.model.zero_grad()
     return peak
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Drop what compiled code writes to the error output: some profilers announce themselves."""
+    kept = os.dup(2)
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def _tensors(arguments: Any) -> Iterator[Tensor]:
