@@ -11,6 +11,7 @@ import torch
 from neuralop.models import FNO
 from rich.console import Console
 
+from supra.experiment.allocator import keep_freed_memory
 from supra.experiment.benchmark import (
     BATCH,
     DEPTH,
@@ -40,6 +41,7 @@ if __name__ == "__main__":
     quick = parser.parse_args().quick
     warnings.simplefilter("ignore")
     torch.manual_seed(0)
+    keep_freed_memory()
     output = Console(width=120)
     efficiency(output, SETTINGS[:1] if quick else SETTINGS, [fno])
     if not quick:

@@ -19,6 +19,7 @@ from supra.basis.eigen import Method, Report
 from supra.domain import DomainError, Mesh, MeshError
 from supra.domain.files import check_writable, write_mesh
 from supra.domain.shapes import SHAPES
+from supra.experiment.allocator import keep_freed_memory
 from supra.experiment.benchmark import SETTINGS, efficiency, growth, irregular
 from supra.experiment.demo import show_bases
 from supra.experiment.plots import check_picture_path, plot_modes
@@ -223,6 +224,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without λ loses a sign, not the run
     warnings.showwarning = _show_warning
+    keep_freed_memory()
     try:
         app()
     except (DomainError, BasisError, OSError) as error:

@@ -147,8 +147,10 @@ def bytes_kept(subject: Subject) -> int:
 
     with saved_tensors_hooks(pack, lambda tensor: tensor):
         output = subject.forward()
-    del output
-    return sum(kept.values())
+    total = sum(kept.values())
+    output.sum().backward()  # lets go of what is kept; dropping the output alone would not
+    subject.model.zero_grad()
+    return total
 
 
 def peak_bytes(subject: Subject) -> int:
