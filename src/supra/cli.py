@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import torch
 import typer
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -200,7 +201,7 @@ def _summary(mesh: Mesh, result: LaplacianBasis, seconds: float) -> Table:
 
 
 def _table(title: str, columns: tuple[str, ...]) -> Table:
-    table = Table(title=escape(title), title_justify="left")
+    table = Table(title=escape(title), title_justify="left", box=SIMPLE, pad_edge=False)
     for number, column in enumerate(columns):
         table.add_column(column, justify="left" if number == 0 else "right", no_wrap=True)
     return table
