@@ -79,7 +79,7 @@ class SupraOperator(nn.Module):
         """The block as the paper has it: plain attention on unscaled coordinates.
 
         With one input and one output function, two coordinates and eight layers it has the number
-        of weights that the paper prints.
+        of weights that the paper prints, to 2 %.
         """
         return cls(in_channels, out_channels, modes, **{"self_bias": None, "gain": 1.0, **options})
 
