@@ -316,3 +316,14 @@ def test_arrays_that_are_no_mesh_are_refused_with_what_came(points, cells, said)
 def test_groups_of_what_is_not_there_are_refused(groups, said):
     with pytest.raises(MeshError, match=said):
         Mesh(SQUARE, TWO_TRIANGLES, **groups)
+
+
+def test_quads_in_space_are_a_surface_not_tetrahedra():
+    """A bent strip of two unit squares has area 2, a boundary, and the topology of a disk."""
+    points = np.array(
+        [[0, 0, 0], [1, 0, 0], [1, 0, 1], [0, 1, 0], [1, 1, 0], [1, 1, 1]], dtype=float
+    )
+    strip = Mesh.from_quads(points, np.array([[0, 1, 4, 3], [1, 2, 5, 4]]))
+    assert strip.dimension == 2
+    assert strip.measure == pytest.approx(2)
+    assert (strip.euler_characteristic, len(strip.boundary_facets)) == (1, 6)

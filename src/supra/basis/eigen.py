@@ -213,8 +213,8 @@ def _shift_invert(
     """Lanczos on (A − σ)⁻¹ with the shift inside of the wanted part of the spectrum.
 
     With σ near the middle of the wanted eigenvalues these become the two ends of the spectrum of
-    the inverse, and about a quarter fewer vectors do than with σ below all of them. The signs of
-    the pivots count the eigenvalues below σ (Sylvester), so none can be missed there.
+    the inverse, and fewer vectors do than with σ below all of them. The signs of the pivots count
+    the eigenvalues below σ (Sylvester), so none can be missed there.
     """
     order = nested_dissection(matrix, problem.points)
     matrix = matrix[order][:, order].tocsc()

@@ -124,13 +124,19 @@ class SeparableBasis:
 
     Attributes:
         axes: the functions along each axis.
+        weights: products of the axes' weights, made here: a network asks for them in every layer.
     """
 
     axes: tuple[SampledBasis, ...]
+    weights: Float[Tensor, " points"] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.axes) <= 3 or any(axis.values.ndim != 2 for axis in self.axes):
             raise BasisError(f"A separable basis has 1 to 3 axes: got {len(self.axes)}.")
+        weights = self.axes[0].weights
+        for axis in self.axes[1:]:
+            weights = torch.outer(weights, axis.weights).flatten()
+        object.__setattr__(self, "weights", weights)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -149,13 +155,6 @@ class SeparableBasis:
     @property
     def points(self) -> int:
         return prod(self.shape)
-
-    @property
-    def weights(self) -> Float[Tensor, " points"]:
-        weights = self.axes[0].weights
-        for axis in self.axes[1:]:
-            weights = torch.outer(weights, axis.weights).flatten()
-        return weights
 
     def coefficients(
         self, fields: Float[Tensor, "batch points channels"]

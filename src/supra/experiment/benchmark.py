@@ -61,7 +61,7 @@ def efficiency(
     for setting in settings:
         subjects = grid_subjects(setting) + [make(setting) for make in competitors]
         title = f"{setting.width} functions, {setting.side}² grid"
-        console.print(_table(title, costs(subjects, rounds=7 if setting.width == 64 else 3)))
+        _measure(console, title, subjects, rounds=7 if setting.width == 64 else 3)
 
 
 def irregular(console: Console, width: int = 64) -> None:
@@ -72,15 +72,15 @@ def irregular(console: Console, width: int = 64) -> None:
             for modes in (128, 256)
         ]
         title = f"{width} functions, {len(mesh.points)} nodes of {mesh.name}"
-        console.print(_table(title, costs(subjects, rounds=3)))
+        _measure(console, title, subjects, rounds=3)
 
 
 def growth(console: Console, width: int = 64) -> None:
     """How the cost of a step grows with the number of points."""
     sides = (64, 128, 256)
-    found = costs([on_basis(f"{n}²", grid_basis(n, 256), width) for n in sides], rounds=3)
+    subjects = [on_basis(f"{n}²", grid_basis(n, 256), width) for n in sides]
+    found = _measure(console, f"{width} functions, N=256, growing grids", subjects, rounds=3)
     exponent = log(found[-1].step / found[0].step) / log(sides[-1] ** 2 / sides[0] ** 2)
-    console.print(_table(f"{width} functions, N=256, growing grids", found))
     console.print(f"a training step grows as points^{exponent:.2f}", highlight=False)
 
 
@@ -88,6 +88,13 @@ def c_grid_mesh(along: int = 221, outwards: int = 51) -> Mesh:
     """A C-grid around a slender body, glued along its wake, with the nodes of the airfoil data."""
     points = shapes.c_grid_points(along, outwards)
     return Mesh.from_structured(points, name="a glued C-grid").welded()
+
+
+def _measure(console: Console, title: str, subjects: Sequence[Subject], rounds: int) -> list[Cost]:
+    console.print(f"measuring {title} …", style="dim", highlight=False)
+    found = costs(subjects, rounds)
+    console.print(_table(title, found))
+    return found
 
 
 def _table(title: str, measured: Sequence[Cost]) -> Table:
