@@ -109,8 +109,8 @@ def demo(
 
     Example: supra demo --out demo
     """
-    columns = ("domain", "nodes", "modes", "λ₂", "exact", "residual", "ΦᵀWΦ−I", "seconds")
-    table = _table("Laplacian eigenfunctions", columns)
+    columns = ("domain", "nodes", "λ₂", "exact", "residual", "ΦᵀWΦ−I", "seconds")
+    table = _table(f"{modes} Laplacian eigenfunctions", columns)
     with progress("demo", errors) as report:
 
         def named(name: str) -> Report:
@@ -121,7 +121,6 @@ def demo(
             table.add_row(
                 outcome.name,
                 str(len(found.values)),
-                str(found.modes),
                 f"{found.eigenvalues[1]:.5f}",
                 "" if outcome.exact is None else f"{outcome.exact:.5f}",
                 f"{found.residuals.max():.0e}",
