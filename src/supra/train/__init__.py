@@ -1,0 +1,1 @@
+"""Training, evaluation and use of a surrogate."""
