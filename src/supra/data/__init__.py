@@ -1,0 +1,19 @@
+"""Data sets: what is read, split, normalised and batched."""
+
+from supra.data.batch import Batch, Collate, in_order, loader
+from supra.data.dataset import Channel, Dataset, Layout, Reader, Sample, Splits
+from supra.data.errors import DataError
+
+__all__ = [
+    "Batch",
+    "Channel",
+    "Collate",
+    "DataError",
+    "Dataset",
+    "Layout",
+    "Reader",
+    "Sample",
+    "Splits",
+    "in_order",
+    "loader",
+]
