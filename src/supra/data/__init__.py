@@ -3,6 +3,7 @@
 from supra.data.batch import Batch, Collate, in_order, loader
 from supra.data.dataset import Channel, Dataset, Layout, Reader, Sample, Splits
 from supra.data.errors import DataError
+from supra.data.normalize import Normalizer
 
 __all__ = [
     "Batch",
@@ -11,6 +12,7 @@ __all__ = [
     "DataError",
     "Dataset",
     "Layout",
+    "Normalizer",
     "Reader",
     "Sample",
     "Splits",

@@ -1,7 +1,7 @@
 """Data sets: functions on domains, read sample by sample as they are asked for."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -71,6 +71,7 @@ class Sample:
     domain: Domain
 
 
+@runtime_checkable
 class Reader(Protocol):
     """Reads one sample by its number. Readers are pickled to loading processes."""
 
