@@ -14,7 +14,7 @@ from supra.domain.choice import check_choice
 
 Kind = Literal["none", "scalar", "channel", "point", "minmax"]
 # Spread below this fraction of the values is their rounding in single precision.
-ROUNDING = 1e-6
+ROUNDING = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Normalizer:
     scale: Float[Tensor, "*points channels"]
 
     @classmethod
-    def fit(cls, arrays: Iterable[Float[np.ndarray, "*any"]], kind: Kind) -> "Normalizer":
+    def fit(cls, arrays: Iterable[Float[np.ndarray, "..."]], kind: Kind) -> "Normalizer":
         """The normaliser of fields ``(…, points, channels)``, seen one after the other.
 
         Args:
@@ -57,10 +57,10 @@ class Normalizer:
         dtype = torch.get_default_dtype()
         return cls(torch.as_tensor(shift, dtype=dtype), torch.as_tensor(scale, dtype=dtype))
 
-    def encode(self, fields: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    def encode(self, fields: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         return (fields - self.shift) / self.scale
 
-    def decode(self, fields: Float[Tensor, "*any"]) -> Float[Tensor, "*any"]:
+    def decode(self, fields: Float[Tensor, "..."]) -> Float[Tensor, "..."]:
         return fields * self.scale + self.shift
 
     def to(self, *args: Any, **kwargs: Any) -> "Normalizer":
