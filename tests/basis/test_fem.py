@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import skfem
+import skfem.helpers
 from scipy.sparse.linalg import eigsh
 from skfem.models.poisson import laplace, mass
 
 from supra.basis import LaplacianBasis
-from supra.basis.fem import stiffness_matrix
+from supra.basis.fem import mass_matrix, stiffness_matrix
 from supra.domain import Mesh, shapes
 
 FLAT = {
@@ -77,3 +78,23 @@ def test_stiffness_of_one_right_triangle():
     mesh = Mesh([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])
     expected = np.array([[2, -1, -1], [-1, 1, 0], [-1, 0, 1]]) / 2
     np.testing.assert_allclose(stiffness_matrix(mesh).toarray(), expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_mass_equals_that_of_scikit_fem(name):
+    expected = mass.assemble(independent_basis(name)).toarray()
+    np.testing.assert_allclose(mass_matrix(FLAT[name][0]).toarray(), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_stiffness_with_a_coefficient_equals_that_of_scikit_fem(name):
+    mesh, basis = FLAT[name][0], independent_basis(name)
+    coefficient = np.exp(mesh.points.sum(axis=1))
+
+    @skfem.BilinearForm
+    def weighted(u, v, w):
+        return w["a"] * skfem.helpers.dot(skfem.helpers.grad(u), skfem.helpers.grad(v))
+
+    expected = weighted.assemble(basis, a=basis.interpolate(coefficient)).toarray()
+    found = stiffness_matrix(mesh, coefficient).toarray()
+    np.testing.assert_allclose(found, expected, atol=1e-11)
