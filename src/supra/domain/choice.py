@@ -1,15 +1,22 @@
 """Options that are one of a few words, or a whole number: checked with one message each."""
 
+from difflib import get_close_matches
 from operator import index
 from typing import Any, get_args
 
 
 def check_choice(name: str, value: object, allowed: Any, error: type[ValueError]) -> None:
-    """Raise ``error`` unless ``value`` is among those of the Literal ``allowed``."""
-    choices = get_args(allowed)
+    """Raise ``error`` unless ``value`` is among ``allowed``, a Literal or a sequence of words."""
+    choices = get_args(allowed) or tuple(allowed)
     if value not in choices:
-        words = ", ".join(map(repr, choices[:-1])) + f" or {choices[-1]!r}"
-        raise error(f"`{name}` must be {words}: got {value!r}.")
+        words = " or ".join(filter(None, [", ".join(map(repr, choices[:-1])), repr(choices[-1])]))
+        raise error(f"`{name}` must be {words}: got {value!r}.{_guess(value, choices)}")
+
+
+def _guess(value: object, choices: tuple) -> str:
+    """The choice that was probably meant."""
+    close = get_close_matches(str(value), [str(choice) for choice in choices], n=1)
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def whole_numbers(name: str, values: Any, error: type[ValueError]) -> tuple[int, ...]:

@@ -1,0 +1,72 @@
+"""Diffusion in plates with holes: a problem on general domains, shared or one per sample."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import sqrt
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from supra.basis import CosineBasis
+from supra.domain import Mesh
+from supra.domain.choice import check_choice
+from supra.domain.shapes import perforated_plate
+from supra.problems.diffusion import solve_diffusion
+from supra.problems.errors import ProblemError
+from supra.problems.problem import Problem, Solution
+from supra.problems.random_field import RandomField
+
+Geometry = Literal["shared", "each"]
+
+
+@dataclass(frozen=True)
+class PerforatedPlate(Problem):
+    r"""Heat in a plate: :math:`-\nabla\cdot(a\nabla u) = f`, the outer edge held at zero.
+
+    No heat passes the edges of the holes. The conductivity is :math:`a = e^{0.7 g}`, the source
+    :math:`f = 1 + g'`, with g and g' independent Gaussian fields of variance 1 and correlation
+    length 1/8 of the side.
+
+    Attributes:
+        resolution: cells per side of the plate.
+        holes: number of round holes.
+        geometry: ``"shared"``: one plate for all samples; ``"each"``: a random plate and mesh per
+            sample.
+        plate: which random plate is the shared one.
+    """
+
+    name: ClassVar[str] = "perforated"
+
+    resolution: int = 28
+    holes: int = 5
+    geometry: Geometry = "shared"
+    plate: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("geometry", self.geometry, Geometry, ProblemError)
+        self.mesh(self.plate)  # a plate that cannot be meshed is refused now, not in sample 1
+
+    def mesh(self, plate: int) -> Mesh:
+        """The mesh of one of the random plates."""
+        return _mesh(self.resolution, self.holes, plate)
+
+    def solve(self, rng: np.random.Generator) -> Solution:
+        own = self.geometry == "each"
+        mesh = self.mesh(int(rng.integers(2**32)) if own else self.plate)
+        drawn = np.stack([_field().coefficients(rng) for _ in range(2)])
+        medium, source = _field().values(drawn, mesh)
+        coefficient, force = np.exp(0.7 * medium), 1 + source
+        solution = solve_diffusion(mesh, coefficient, force, np.unique(mesh.boundaries["outer"]))
+        fields = {"a": coefficient, "f": force, "u": solution}
+        return fields | {"points": mesh.points, "cells": mesh.cells} if own else fields
+
+
+@lru_cache(maxsize=4)
+def _mesh(resolution: int, holes: int, plate: int) -> Mesh:
+    return perforated_plate(resolution, holes=holes, seed=plate)
+
+
+@lru_cache(maxsize=1)
+def _field() -> RandomField:
+    field = RandomField(CosineBasis((16, 16)), tau=8.0, alpha=3.0)
+    return replace(field, scale=1 / sqrt(field.variance))
