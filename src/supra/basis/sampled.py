@@ -44,25 +44,25 @@ class SampledBasis:
         return f"SampledBasis({shape} values, {kind}, {self.values.device})"
 
     @classmethod
-    def stack(cls, bases: Iterable["SampledBasis"]) -> "SampledBasis":
+    def stack(cls, bases: Iterable["Sampled"]) -> "SampledBasis":
         """One basis per sample of a batch, padded to the most points with weight 0.
 
         Fields of such a batch are padded likewise; what they hold at padded points is ignored,
         and `fields` gives 0 there.
         """
-        bases = [b.dense() if isinstance(b, SeparableBasis) else b for b in bases]
-        modes = sorted({basis.modes for basis in bases})
-        precisions = {basis.values.dtype for basis in bases}
-        shared = all(basis.values.ndim == 2 for basis in bases)
+        dense = [b.dense() if isinstance(b, SeparableBasis) else b for b in bases]
+        modes = sorted({basis.modes for basis in dense})
+        precisions = {basis.values.dtype for basis in dense}
+        shared = all(basis.values.ndim == 2 for basis in dense)
         if len(modes) != 1 or len(precisions) != 1 or not shared:
             raise BasisError(
                 f"Bases are stacked one per sample, with the same number of modes and the same "
-                f"precision: got {modes} modes and {precisions} in {len(bases)} bases."
+                f"precision: got {modes} modes and {precisions} in {len(dense)} bases."
             )
         pad = torch.nn.utils.rnn.pad_sequence
         return cls(
-            pad([basis.values for basis in bases], batch_first=True),
-            pad([basis.weights for basis in bases], batch_first=True),
+            pad([basis.values for basis in dense], batch_first=True),
+            pad([basis.weights for basis in dense], batch_first=True),
         )
 
     @property

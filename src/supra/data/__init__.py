@@ -4,6 +4,7 @@ from supra.data.batch import Batch, Collate, in_order, loader
 from supra.data.dataset import Channel, Dataset, Layout, Reader, Sample, Splits
 from supra.data.errors import DataError
 from supra.data.normalize import Normalizer
+from supra.data.stepwise import stepwise
 
 __all__ = [
     "Batch",
@@ -18,4 +19,5 @@ __all__ = [
     "Splits",
     "in_order",
     "loader",
+    "stepwise",
 ]

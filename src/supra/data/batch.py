@@ -20,7 +20,7 @@ from supra.domain.choice import check_choice
 
 Positions = Literal["physical", "reference", "none"]
 Weighting = Literal["quadrature", "uniform"]
-BasisOf = Callable[[Domain], SampledBasis]
+BasisOf = Callable[[Domain], Sampled]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +63,8 @@ class Collate:
     """Puts samples together into a `Batch`.
 
     Attributes:
-        basis: one sampled basis for all samples, or a function that gives the basis of a domain
-            (each sample then has its own).
+        basis: one sampled basis for all samples, or a function that gives the basis of a domain;
+            where it gives one and the same for all samples, they share it.
         positions: what is added to the inputs: positions in space, positions in the unit box of
             a grid (``"reference"``), or nothing.
         weighting: weights of the points in losses and metrics: those of the domain's quadrature,
@@ -85,14 +85,15 @@ class Collate:
         domains = (first,) if shared else tuple(sample.domain for sample in samples)
         weights = [_tensor(self._weights(domain)) for domain in domains]
         return Batch(
-            inputs=_padded([_tensor(self._inputs(sample)) for sample in samples]),
+            inputs=_padded([_tensor(self.inputs(sample)) for sample in samples]),
             targets=_padded([_tensor(sample.targets) for sample in samples]),
             weights=weights[0] if shared else pad_sequence(weights, batch_first=True),
-            basis=self._basis(domains, shared),
+            basis=self._basis(domains),
             domains=domains,
         )
 
-    def _inputs(self, sample: Sample) -> np.ndarray:
+    def inputs(self, sample: Sample) -> Float[np.ndarray, "points inputs"]:
+        """What a network is given of a sample: its inputs, then the positions."""
         if self.positions == "none":
             return sample.inputs
         return np.concatenate([sample.inputs, self._positions(sample.domain)], axis=-1)
@@ -112,12 +113,13 @@ class Collate:
             return domain.weights
         return np.full(len(domain.points), 1 / len(domain.points))
 
-    def _basis(self, domains: tuple[Domain, ...], shared: bool) -> Sampled:
+    def _basis(self, domains: tuple[Domain, ...]) -> Sampled:
         if isinstance(self.basis, Sampled):
             return self.basis
-        if shared:
-            return self.basis(domains[0])
-        return SampledBasis.stack([self.basis(domain) for domain in domains])
+        bases = [self.basis(domain) for domain in domains]
+        if all(basis is bases[0] for basis in bases):
+            return bases[0]
+        return SampledBasis.stack(bases)
 
 
 def loader(

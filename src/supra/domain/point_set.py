@@ -22,6 +22,8 @@ class Domain(Protocol):
     @property
     def weights(self) -> Float[np.ndarray, " points"]: ...
 
+    def __hash__(self) -> int: ...
+
 
 @dataclass(frozen=True, eq=False)
 class PointSet:

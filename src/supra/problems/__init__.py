@@ -1,6 +1,20 @@
 """Solvers that make the benchmark data."""
 
+from supra.problems.darcy import Darcy, solve_darcy
 from supra.problems.errors import ProblemError
+from supra.problems.navier_stokes import NavierStokes
+from supra.problems.perforated import PerforatedPlate
 from supra.problems.problem import Problem, Solution, Split
+from supra.problems.random_field import RandomField
 
-__all__ = ["Problem", "ProblemError", "Solution", "Split"]
+__all__ = [
+    "Darcy",
+    "NavierStokes",
+    "PerforatedPlate",
+    "Problem",
+    "ProblemError",
+    "RandomField",
+    "Solution",
+    "Split",
+    "solve_darcy",
+]

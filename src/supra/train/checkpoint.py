@@ -1,0 +1,38 @@
+"""Files that hold a run: written whole or not at all, read without running any code in them."""
+
+import os
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+from zipfile import BadZipFile
+
+import torch
+
+from supra.train.errors import TrainError
+
+FORMAT = "supra 1"
+
+
+def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
+    """Write tensors, numbers, texts and containers of them, atomically."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
+    with open(partial, "wb") as file:
+        torch.save({"format": FORMAT, **state}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+
+
+def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:
+    """Read what `save_checkpoint` wrote; anything else is refused."""
+    try:
+        state = torch.load(path, map_location=device, weights_only=True)
+    except FileNotFoundError:
+        raise TrainError(f"There is no file {path}.") from None
+    except (UnpicklingError, RuntimeError, BadZipFile, EOFError, KeyError, ValueError) as error:
+        reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        raise TrainError(f"{path} cannot be read as a checkpoint: {reason}") from error
+    if not isinstance(state, dict) or state.get("format") != FORMAT:
+        found = state.get("format") if isinstance(state, dict) else type(state).__name__
+        raise TrainError(f"{path} is not a checkpoint of this version ({FORMAT!r}): {found!r}.")
+    return state

@@ -1,0 +1,58 @@
+"""Optimisers and the learning rate over time."""
+
+from collections.abc import Iterator
+from math import cos, pi
+
+import torch
+from torch import nn
+from torch.optim import AdamW, Optimizer
+
+from supra.train.settings import TrainSettings
+
+_START, _END = 1 / 25, 1 / 25e4  # of the largest rate, at the two ends of a onecycle
+
+
+def make_optimizers(model: nn.Module, settings: TrainSettings) -> list[Optimizer]:
+    """One optimiser, or Muon for the blocks' matrices beside AdamW for everything else."""
+    rate, decay = settings.learning_rate, settings.weight_decay
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    if settings.optimizer == "adamw":
+        return [AdamW(weights, lr=rate, weight_decay=decay)]
+    matrices = list(_block_matrices(model))
+    inside = {id(weight) for weight in matrices}
+    rest = [weight for weight in weights if id(weight) not in inside]
+    # "match_rms_adamw" makes steps as large as AdamW's, so one learning rate serves both.
+    muon = torch.optim.Muon(matrices, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw")
+    return [muon, AdamW(rest, lr=rate, weight_decay=decay)]
+
+
+def set_rate(optimizers: list[Optimizer], settings: TrainSettings, progress: float) -> float:
+    """Set the learning rate for a moment of the training, 0 at its start and 1 at its end."""
+    rate = settings.learning_rate * rate_factor(settings, progress)
+    for optimizer in optimizers:
+        for group in optimizer.param_groups:
+            group["lr"] = rate
+    return rate
+
+
+def rate_factor(settings: TrainSettings, progress: float) -> float:
+    """The learning rate relative to its largest value."""
+    if settings.schedule == "constant":
+        return 1.0
+    if settings.schedule == "cosine":
+        return _between(1.0, 0.0, progress)
+    if progress < settings.warmup:
+        return _between(_START, 1.0, progress / settings.warmup)
+    return _between(1.0, _END, (progress - settings.warmup) / (1 - settings.warmup))
+
+
+def _between(start: float, end: float, progress: float) -> float:
+    """Half a cosine wave from one value to another."""
+    return end + (start - end) * (1 + cos(pi * progress)) / 2
+
+
+def _block_matrices(model: nn.Module) -> Iterator[nn.Parameter]:
+    """Weights of the linear maps between hidden layers."""
+    for name, weight in model.named_parameters():
+        if "blocks." in name and weight.ndim == 2 and weight.requires_grad:
+            yield weight

@@ -1,0 +1,79 @@
+"""A network with its normalisers: physical fields in, physical fields out, over time if need be."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from supra.basis.sampled import Sampled
+from supra.data import Layout, Normalizer
+
+
+class Predictor(nn.Module):
+    """What is trained, saved and used: normalise, apply the network, undo the normalisation.
+
+    Args:
+        network: called as ``network(inputs, basis)``.
+        layout: what the samples hold.
+        inputs: normaliser of the network's inputs: given functions, time, positions.
+        targets: normaliser of what it predicts, of one moment.
+    """
+
+    input_shift: Tensor
+    input_scale: Tensor
+    target_shift: Tensor
+    target_scale: Tensor
+
+    def __init__(
+        self, network: nn.Module, layout: Layout, inputs: Normalizer, targets: Normalizer
+    ) -> None:
+        super().__init__()
+        self.network, self.layout = network, layout
+        for side, normalizer in (("input", inputs), ("target", targets)):
+            for name, value in normalizer.state().items():
+                self.register_buffer(f"{side}_{name}", value)
+
+    def forward(
+        self, inputs: Float[Tensor, "batch points inputs"], basis: Sampled
+    ) -> Float[Tensor, "batch points targets"]:
+        """One application of the network."""
+        encoded = (inputs - self.input_shift) / self.input_scale
+        return self.network(encoded, basis) * self.target_scale + self.target_shift
+
+    def predict(
+        self,
+        inputs: Float[Tensor, "batch points inputs"],
+        basis: Sampled,
+        times: Sequence[float] | None = None,
+    ) -> Float[Tensor, "batch *steps points targets"]:
+        """All that a sample's targets hold: at every time, if there is one.
+
+        Args:
+            inputs: as in a `Batch`: given functions, then positions.
+            basis: the functions' subspace.
+            times: moments wanted, by default those of the data; a rollout counts them only.
+        """
+        times = self.layout.times if times is None else times
+        if self.layout.time == "steady":
+            return self(inputs, basis)
+        if self.layout.time == "rollout":
+            return self.rollout(inputs, basis, len(times))
+        given, positions = inputs.tensor_split([len(self.layout.inputs)], dim=2)
+        moments = [
+            torch.cat([given, torch.full_like(given[..., :1], time), positions], dim=2)
+            for time in times
+        ]
+        return torch.stack([self(moment, basis) for moment in moments], dim=1)
+
+    def rollout(
+        self, inputs: Float[Tensor, "batch points inputs"], basis: Sampled, steps: int
+    ) -> Float[Tensor, "batch steps points targets"]:
+        """Apply the network again and again, each state becoming an input of the next."""
+        channels = len(self.layout.targets)
+        past, positions = inputs.tensor_split([len(self.layout.inputs)], dim=2)
+        states = []
+        for _ in range(steps):
+            states.append(self(torch.cat([past, positions], dim=2), basis))
+            past = torch.cat([past[..., channels:], states[-1]], dim=2)
+        return torch.stack(states, dim=1)
