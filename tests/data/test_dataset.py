@@ -64,7 +64,7 @@ def test_the_validation_samples_are_the_same_every_time_and_others_with_another_
 
 @pytest.mark.parametrize("valid", [-1, 20, 1.0, 2.5, True])
 def test_a_validation_set_that_cannot_be_cut_is_refused(valid):
-    with pytest.raises(DataError, match="`valid` is|can be held out"):
+    with pytest.raises(DataError, match=r"`valid` is|can be held out"):
         Splits.of(on_grid(20), on_grid(20), valid)
 
 

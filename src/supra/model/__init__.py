@@ -2,6 +2,7 @@
 
 from supra.model.attention import SubspaceAttention
 from supra.model.block import LocalBranch, SupraBlock
+from supra.model.local import LocalConvolution
 from supra.model.operator import SupraOperator
 
-__all__ = ["LocalBranch", "SubspaceAttention", "SupraBlock", "SupraOperator"]
+__all__ = ["LocalBranch", "LocalConvolution", "SubspaceAttention", "SupraBlock", "SupraOperator"]

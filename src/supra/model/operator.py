@@ -10,6 +10,7 @@ from torch.utils.checkpoint import checkpoint
 from supra.basis.sampled import Sampled
 from supra.model.attention import SubspaceAttention
 from supra.model.block import SupraBlock
+from supra.model.local import LocalConvolution
 from supra.model.norm import Norm
 
 _HEAD = 64  # hidden width of the last map
@@ -34,6 +35,7 @@ class SupraOperator(nn.Module):
         dropout: probability in attention and point-wise maps.
         self_bias: see `SubspaceAttention`; None is the paper's plain attention.
         gain: see `SubspaceAttention`; None makes the logits of order one.
+        local: a `LocalConvolution` in every block, for grids.
         checkpointing: recompute each block in the backward pass instead of keeping its inside.
     """
 
@@ -51,6 +53,7 @@ class SupraOperator(nn.Module):
         dropout: float = 0.0,
         self_bias: float | None = 4.0,
         gain: float | None = None,
+        local: bool = False,
         checkpointing: bool = False,
     ) -> None:
         super().__init__()
@@ -65,6 +68,7 @@ class SupraOperator(nn.Module):
                 mlp_ratio=mlp_ratio,
                 norm=norm,
                 dropout=dropout,
+                local=LocalConvolution(width) if local else None,
             )
             for _ in range(depth)
         )

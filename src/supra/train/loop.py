@@ -94,11 +94,7 @@ def fit(job: Job, resume: bool = False, report: Report = lambda *_: None) -> His
                 average.update_parameters(job.predictor)
             total += loss.item() if factor else 0.0
             _check_finite(total, epoch, job.folder)
-            report(
-                f"epoch {epoch + 1}/{settings.epochs}",
-                epoch * steps + step + 1,
-                steps * settings.epochs,
-            )
+            report(_stage(history, settings), epoch * steps + step + 1, steps * settings.epochs)
 
         train_loss = world.total(torch.tensor(total, dtype=torch.float64)).item() / len(train)
         error = mean_error(chosen, job.data.valid or job.data.train, job.collate, settings, world)

@@ -47,7 +47,7 @@ class TrainSettings(Settings):
     noise: float = Field(
         0.0, ge=0, description="noise on past states, in units of their spread; steadies rollouts"
     )
-    symmetries: bool = Field(
-        False, description="random mirror images and turns, where the equation allows them"
+    symmetry: Literal["none", "flips", "square", "torus"] = Field(
+        "none", description="random symmetry of each training sample, if its equation has it"
     )
     workers: int = Field(0, ge=0, description="processes that read samples ahead")

@@ -1,0 +1,117 @@
+"""What an experiment is: values with names, meanings and limits."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from supra.basis.base import Boundary
+from supra.data.batch import Positions, Weighting
+from supra.data.normalize import Kind
+from supra.model.norm import Norm
+from supra.train import Settings, TrainSettings
+
+Modes = tuple[int, ...]
+
+
+class GenerateConfig(Settings):
+    """How the data are made where they are not there yet."""
+
+    train: int = Field(1000, ge=1, description="training samples")
+    test: int = Field(200, ge=1, description="test samples")
+    seed: int = Field(0, ge=0, description="seed of the random data")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the problem, as in `supra generate`"
+    )
+
+
+class DataConfig(Settings):
+    """Which samples."""
+
+    name: str = Field(description="a public data set or a problem of ours, or `file`")
+    root: Path = Field(description="folder of the set's files, or the file of a `file`")
+    valid: int | float = Field(
+        0.1, ge=0, description="samples cut from the training set to choose the model by"
+    )
+    limit: int | None = Field(None, ge=2, description="use so many training samples only")
+    options: dict[str, Any] = Field(
+        default_factory=dict, description="options of the reader, e.g. `stride`"
+    )
+    generate: GenerateConfig | None = Field(
+        None, description="how to make the files if there are none"
+    )
+
+
+class FourierConfig(Settings):
+    """Products of sines and cosines."""
+
+    kind: Literal["fourier"] = "fourier"
+    modes: Modes = Field((6, 6), description="frequencies per axis: (2n)^d functions")
+    constant: bool = Field(False, description="also functions of fewer variables, and 1")
+
+
+class ChebyshevConfig(Settings):
+    """Products of Chebyshev polynomials, orthonormal on the grid."""
+
+    kind: Literal["chebyshev"] = "chebyshev"
+    modes: Modes = Field((10, 10), description="polynomials per axis")
+
+
+class CosineConfig(Settings):
+    """Products of cosines: eigenfunctions of the box with a free boundary."""
+
+    kind: Literal["cosine"] = "cosine"
+    modes: Modes = Field((10, 10), description="cosines per axis")
+
+
+class LaplacianConfig(Settings):
+    """Laplacian eigenfunctions by finite elements."""
+
+    kind: Literal["laplacian"] = "laplacian"
+    modes: int = Field(128, ge=1, description="eigenfunctions")
+    boundary: Boundary = Field("neumann", description="free boundary, or held at zero")
+    geometry: Literal["shared", "mean", "own"] = Field(
+        "shared",
+        description="of the one mesh of all samples, of the mean of their meshes, or of each",
+    )
+
+
+BasisConfig = Annotated[
+    FourierConfig | ChebyshevConfig | CosineConfig | LaplacianConfig, Field(discriminator="kind")
+]
+
+
+class SupraConfig(Settings):
+    """The SUPRA network."""
+
+    kind: Literal["supra"] = "supra"
+    width: int = Field(64, ge=1, description="functions inside the network")
+    depth: int = Field(8, ge=1, description="blocks")
+    heads: int = Field(8, ge=1, description="attention heads; a divisor of the number of modes")
+    mlp_ratio: float = Field(1.0, gt=0, description="hidden width of point-wise maps over width")
+    norm: Norm = Field("layer", description="over channels, over the domain, or none")
+    dropout: float = Field(0.0, ge=0, lt=1, description="probability")
+    attention: Literal["paper", "self-biased"] = Field(
+        "self-biased", description="plain, or started at each function attending to itself"
+    )
+    local: bool = Field(False, description="a 3×3 depthwise convolution beside attention (grids)")
+
+
+class NormalizeConfig(Settings):
+    """To numbers of order one: fitted on the training samples."""
+
+    inputs: Kind = Field("channel", description="of given functions, time and positions")
+    targets: Kind = Field("channel", description="of what is predicted")
+
+
+class Experiment(Settings):
+    """Everything that a run depends on."""
+
+    data: DataConfig
+    basis: BasisConfig = Field(default_factory=FourierConfig)
+    model: SupraConfig = Field(default_factory=SupraConfig)
+    train: TrainSettings = Field(default_factory=TrainSettings)
+    normalize: NormalizeConfig = Field(default_factory=NormalizeConfig)
+    positions: Positions = Field("physical", description="positions added to the inputs")
+    weighting: Weighting = Field("quadrature", description="weights of points in loss and error")
+    seed: int = Field(0, ge=0, description="of initial weights, validation samples and order")

@@ -1,0 +1,133 @@
+"""Experiments by name: presets, users' own files, and changes to single fields."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from supra.experiment.config import Experiment
+from supra.experiment.errors import ConfigError
+
+Scale = Literal["smoke", "small", "paper"]
+_BASE = "base"
+
+
+def preset_names() -> list[str]:
+    """Names of the presets that come with the package."""
+    folder = files("supra.experiment") / "presets"
+    return sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+
+
+def load_experiment(source: str, scale: Scale = "small", changes: Sequence[str] = ()) -> Experiment:
+    """A preset's or a YAML file's experiment at a scale, with changes such as ``model.width=64``.
+
+    A file either holds one experiment, or a part ``base`` and parts named after scales that say
+    what is different there.
+    """
+    content = _read(source)
+    if _BASE in content:
+        if scale not in content:
+            known = ", ".join(key for key in content if key != _BASE)
+            raise ConfigError(f"{source!r} has no scale {scale!r}; it has: {known}.")
+        content = _merged(content[_BASE] or {}, content[scale] or {})
+    for change in changes:
+        content = _merged(content, _nested(change))
+    return parse_experiment(content, source)
+
+
+def parse_experiment(content: Mapping[str, Any], source: str) -> Experiment:
+    """The experiment with these values, or a message that names the first wrong one."""
+    try:
+        return Experiment.model_validate(content)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_explained(error)}") from None
+
+
+def field_names(model: type[BaseModel] = Experiment, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Every field of an experiment with its dotted name, those of all kinds of a part included."""
+    for name, field in model.model_fields.items():
+        inside = _models(field.annotation)
+        if not inside:
+            yield prefix + name, field
+        for kind in inside:
+            yield from field_names(kind, f"{prefix}{name}.")
+
+
+def _models(annotation: Any) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]
+
+
+def _read(source: str) -> dict[str, Any]:
+    path = Path(source)
+    if source in preset_names():
+        text = (files("supra.experiment") / "presets" / f"{source}.yaml").read_text()
+    elif path.suffix in (".yaml", ".yml") and path.exists():
+        text = path.read_text()
+    else:
+        close = get_close_matches(source, preset_names(), n=1)
+        meant = f" Did you mean {close[0]!r}?" if close else ""
+        raise ConfigError(
+            f"{source!r} is neither a preset ({', '.join(preset_names())}) nor a YAML file that "
+            f"exists.{meant}"
+        )
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{source}: not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(content, dict):
+        raise ConfigError(f"{source}: an experiment is a table of fields: got {content!r}.")
+    return content
+
+
+def _nested(change: str) -> dict[str, Any]:
+    """``a.b=1`` as ``{"a": {"b": 1}}``."""
+    name, equals, text = change.partition("=")
+    if not equals or not name.strip():
+        raise ConfigError(f"A change is written field=value, e.g. model.width=64: got {change!r}.")
+    try:
+        value: Any = yaml.safe_load(text)
+    except yaml.YAMLError:
+        value = text
+    for key in reversed(name.strip().split(".")):
+        value = {key: value}
+    return value
+
+
+def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of ``changes`` over those of ``base``; another ``kind`` starts afresh."""
+    result = dict(base)
+    for key, value in changes.items():
+        before = result.get(key)
+        if isinstance(value, Mapping) and isinstance(before, Mapping):
+            other_kind = "kind" in value and value["kind"] != before.get("kind", value["kind"])
+            result[key] = dict(value) if other_kind else _merged(before, value)
+        else:
+            result[key] = value
+    return result
+
+
+def _explained(error: ValidationError) -> str:
+    """The first thing wrong, in one line."""
+    first = error.errors()[0]
+    name = _field_name([str(part) for part in first["loc"]])
+    if first["type"] == "extra_forbidden":
+        close = get_close_matches(name, [known for known, _ in field_names()], n=1, cutoff=0.5)
+        meant = f" Did you mean {close[0]!r}?" if close else ""
+        return f"there is no field {name!r}.{meant} `supra schema` lists all."
+    if first["type"] == "missing":
+        return f"the field {name!r} is required."
+    return f"{name}: {first['msg']} (got {first['input']!r})."
+
+
+def _field_name(location: list[str]) -> str:
+    """The dotted name; pydantic puts the kind of a part after the part's name."""
+    field = Experiment.model_fields.get(location[0])
+    if field is not None and field.discriminator and len(location) > 1:
+        del location[1]
+    return ".".join(location)

@@ -1,0 +1,128 @@
+"""A trained surrogate: one file in, predictions out."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from supra.data import Channel, Collate, DataError, Dataset, Layout, Normalizer, Sample
+from supra.domain import Domain
+from supra.experiment.build import build_collate, build_network, restore_subspace
+from supra.experiment.config import Experiment
+from supra.experiment.preset import parse_experiment
+from supra.experiment.subspace import Subspace
+from supra.train import BEST, Evaluation, Predictor, evaluate
+from supra.train.checkpoint import load_checkpoint, save_checkpoint
+
+
+@dataclass(frozen=True, eq=False)
+class Surrogate:
+    """A network with its normalisers, its basis and the experiment it comes from.
+
+    Attributes:
+        predictor: network and normalisers.
+        subspace: gives the basis of a domain.
+        experiment: all values of the run.
+        domain: the domain of the training samples, if they share one.
+        dimensions: of the space the domains lie in.
+    """
+
+    predictor: Predictor
+    subspace: Subspace
+    experiment: Experiment
+    dimensions: int
+
+    @classmethod
+    def load(cls, path: str | Path, device: torch.device | str = "cpu") -> "Surrogate":
+        """From a run's folder (its best weights) or from a file of `save`."""
+        path = Path(path)
+        path = path / BEST if path.is_dir() else path
+        state = load_checkpoint(path, device)
+        experiment = parse_experiment(state["experiment"], str(path))
+        layout = _layout(state["layout"])
+        subspace = restore_subspace(experiment, state["subspace"])
+        network = build_network(experiment, layout, state["dimensions"], subspace)
+        weights = state["weights"]
+        normalizers = [
+            Normalizer(weights[f"{side}_shift"], weights[f"{side}_scale"])
+            for side in ("input", "target")
+        ]
+        predictor = Predictor(network, layout, *normalizers).to(device)
+        predictor.load_state_dict(weights)
+        return cls(predictor.eval(), subspace, experiment, state["dimensions"])
+
+    def save(self, path: str | Path) -> None:
+        """Everything in one file."""
+        save_checkpoint(Path(path), {**self.header(), "weights": self.predictor.state_dict()})
+
+    def header(self) -> dict[str, Any]:
+        """What a file holds beside the weights."""
+        return {
+            "experiment": self.experiment.model_dump(mode="json"),
+            "layout": asdict(self.layout),
+            "subspace": self.subspace.state(),
+            "dimensions": self.dimensions,
+        }
+
+    @property
+    def layout(self) -> Layout:
+        """What it takes and gives."""
+        return self.predictor.layout
+
+    @property
+    def collate(self) -> Collate:
+        return build_collate(self.experiment, self.subspace)
+
+    def predict(
+        self,
+        inputs: Float[np.ndarray, "*samples points inputs"],
+        domain: Domain,
+        times: Sequence[float] | None = None,
+    ) -> Float[np.ndarray, "*samples *steps points targets"]:
+        """Predictions for one sample's inputs, or several samples' on one domain.
+
+        Args:
+            inputs: the given functions at the domain's points, channels last.
+            domain: a `Mesh`, `Grid` or `PointSet`; any resolution.
+            times: moments wanted, for time-dependent data; those of the data by default.
+        """
+        inputs = np.asarray(inputs)
+        several = inputs[None] if inputs.ndim == 2 else inputs
+        self._check(several, domain)
+        batch = self.collate([Sample(each, np.zeros((1, 0)), domain) for each in several])
+        batch = batch.to(next(self.predictor.parameters()).device)
+        with torch.inference_mode():
+            result = self.predictor.predict(batch.inputs, batch.basis, times).cpu().numpy()
+        return result[0] if inputs.ndim == 2 else result
+
+    def rollout(
+        self, inputs: Float[np.ndarray, "*samples points inputs"], domain: Domain, steps: int
+    ) -> Float[np.ndarray, "*samples steps points targets"]:
+        """So many states after the given ones, each fed back as an input of the next."""
+        if self.layout.time != "rollout":
+            raise DataError(f"This surrogate is for {self.layout.time} data: use predict.")
+        return self.predict(inputs, domain, times=range(steps))
+
+    def evaluate(self, dataset: Dataset, batch_size: int = 8) -> Evaluation:
+        """Errors on all samples of a set."""
+        return evaluate(self.predictor, dataset, self.collate, batch_size)
+
+    def _check(self, inputs: np.ndarray, domain: Domain) -> None:
+        wanted = (len(domain.points), len(self.layout.inputs))
+        if inputs.ndim != 3 or inputs.shape[1:] != wanted:
+            names = ", ".join(map(str, self.layout.inputs))
+            raise DataError(
+                f"Inputs are fields of shape (points, channels) = {wanted} ({names}), or several: "
+                f"got {inputs.shape}."
+            )
+
+
+def _layout(state: dict[str, Any]) -> Layout:
+    inputs, targets = (
+        tuple(Channel(**channel) for channel in state[side]) for side in ("inputs", "targets")
+    )
+    return Layout(inputs, targets, state["time"], tuple(state["times"]))
