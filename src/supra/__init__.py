@@ -12,8 +12,11 @@ from supra.basis import (
     SeparableBasis,
     SphericalHarmonicBasis,
 )
+from supra.data import DataError, Dataset, Sample, Splits, load_dataset, open_dataset
 from supra.domain import DomainError, Grid, Mesh, MeshError, MeshWarning, PointSet, SphereGrid
+from supra.experiment.surrogate import Surrogate
 from supra.model import SubspaceAttention, SupraOperator
+from supra.problems import RandomField
 
 __version__ = "0.1.0"
 
@@ -23,6 +26,8 @@ __all__ = [
     "BasisWarning",
     "ChebyshevBasis",
     "CosineBasis",
+    "DataError",
+    "Dataset",
     "DomainError",
     "FourierBasis",
     "Grid",
@@ -31,10 +36,16 @@ __all__ = [
     "MeshError",
     "MeshWarning",
     "PointSet",
+    "RandomField",
+    "Sample",
     "SampledBasis",
     "SeparableBasis",
     "SphereGrid",
     "SphericalHarmonicBasis",
+    "Splits",
     "SubspaceAttention",
     "SupraOperator",
+    "Surrogate",
+    "load_dataset",
+    "open_dataset",
 ]

@@ -248,9 +248,12 @@ def test_arrays_that_disagree_are_refused(tmp_path: Path) -> None:
         load_dataset("darcy", tmp_path)
 
 
-def test_a_grid_of_one_line_is_refused(tmp_path: Path) -> None:
+def test_a_grid_of_one_line_or_no_samples_are_refused(tmp_path: Path) -> None:
     for number in (1, 2):
         line = np.zeros((2, 1, 5))
         scipy.io.savemat(tmp_path / SMOOTH.format(number), {"coeff": line, "sol": line})
-    with pytest.raises(DataError, match="at least 2 points per axis"):
+    with pytest.raises(DataError, match="at least 2 points per axis: got sample=2, x=1, y=5"):
         load_dataset("darcy", tmp_path)
+    hand_made("pipe", tmp_path, 0)
+    with pytest.raises(DataError, match=r"needs at least 1 sample|Pipe_X\.npy cannot be read"):
+        load_dataset("pipe", tmp_path)

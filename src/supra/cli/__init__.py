@@ -11,15 +11,20 @@ import supra
 from supra.basis import BasisError
 from supra.cli.basis import basis
 from supra.cli.benchmark import benchmark
+from supra.cli.data import app as data_app
+from supra.cli.data import generate_command
 from supra.cli.demo import demo
+from supra.cli.run import evaluate, schema, train
 from supra.cli.screen import console, say, show_warning
 from supra.data import DataError
 from supra.domain import DomainError
 from supra.experiment.allocator import keep_freed_memory
+from supra.experiment.errors import ConfigError
 from supra.problems import ProblemError
+from supra.train import TrainError
 
 # What a user can get wrong: told in one line.
-EXPECTED = (DomainError, BasisError, DataError, ProblemError, OSError)
+EXPECTED = (DomainError, BasisError, DataError, ProblemError, TrainError, ConfigError, OSError)
 
 app = typer.Typer(
     help="Neural-operator surrogates for PDEs on general domains.",
@@ -28,8 +33,14 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo, basis, benchmark):
-    app.command()(command)
+app.command()(demo)
+app.command("generate")(generate_command)
+app.command()(basis)
+app.command()(train)
+app.command()(evaluate)
+app.command()(benchmark)
+app.command()(schema)
+app.add_typer(data_app, name="data")
 
 
 @app.callback()

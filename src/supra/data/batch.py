@@ -144,7 +144,7 @@ def in_order(dataset: Dataset, size: int) -> list[list[int]]:
 
 
 def _tensor(array: np.ndarray) -> Tensor:
-    return torch.as_tensor(array, dtype=torch.get_default_dtype())
+    return torch.tensor(array, dtype=torch.get_default_dtype())
 
 
 def _padded(arrays: list[Tensor]) -> Tensor:

@@ -95,8 +95,12 @@ def _look(described: PublicSet, root: Path, split: Split, record: Sidecar | None
             shape = stored_shape(path, array.key)
             check_axes(array, shape, sizes, generated=record is not None)
             _check_recorded(array, path, shape, record)
-    if any(sizes[axis] < 2 for axis in described.grid):
-        raise DataError(f"{root}: a grid has at least 2 points per axis: got {sizes}.")
+    if sizes["sample"] < 1 or any(sizes[axis] < 2 for axis in described.grid):
+        got = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        raise DataError(
+            f"{described.name} in {root} needs at least 1 sample and a grid of at least 2 points "
+            f"per axis: got {got}."
+        )
     return sizes
 
 

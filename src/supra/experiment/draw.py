@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 
-import matplotlib
 import numpy as np
 from jaxtyping import Float, Int
 from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PolyCollection
+from matplotlib.colors import Normalize
 from matplotlib.tri import Triangulation
 
-from supra.domain import Mesh, PointSet
+from supra.domain import Domain, Mesh
 from supra.domain.simplex import faces, unique_rows
 
 _VIEW = (np.deg2rad(25), np.deg2rad(35))  # elevation and azimuth of the camera
@@ -31,7 +32,7 @@ class Picture:
     shade: Float[np.ndarray, " triangles"] | None
 
     @classmethod
-    def of(cls, mesh: Mesh | PointSet) -> "Picture | None":
+    def of(cls, mesh: Domain) -> "Picture | None":
         """A plane mesh as it is; a surface, or a volume cut open, seen from above.
 
         None for points and curves, which have no triangles.
@@ -54,54 +55,80 @@ class Picture:
 
 def draw_function(
     axes: Axes,
-    domain: Mesh | PointSet,
+    domain: Domain,
     values: Float[np.ndarray, " points"],
     picture: Picture | None,
 ) -> None:
-    """A line on a curve, colours on anything else; the scale is symmetric about zero.
-
-    ``picture`` is the prepared domain: `Picture.of` it.
-    """
+    """A basis function: `draw_field` with a scale symmetric about zero."""
     limit = float(np.abs(values).max()) or 1.0
-    colours = matplotlib.colormaps["RdBu_r"]
+    draw_field(axes, domain, values, picture, (-limit, limit), "RdBu_r")
+
+
+def draw_field(
+    axes: Axes,
+    domain: Domain,
+    values: Float[np.ndarray, " points"],
+    picture: Picture | None,
+    limits: tuple[float, float] | None = None,
+    colours: str = "viridis",
+) -> ScalarMappable | None:
+    """A line on a curve, colours on anything else.
+
+    Args:
+        axes: where to draw.
+        domain: of one to three dimensions.
+        values: at its points.
+        picture: the prepared domain: `Picture.of` it.
+        limits: values of the first and the last colour; by default the smallest and largest.
+        colours: name of the colour map.
+
+    Returns:
+        What a colour bar can be made of, if there are colours.
+    """
+    low, high = limits or (float(values.min()), float(values.max()))
+    scale = ScalarMappable(Normalize(low, high if high > low else low + 1), colours)
     axes.set_axis_off()
     if domain.points.shape[1] == 1:
-        _draw_line(axes, domain.points[:, 0], values, limit)
-        return
+        _draw_line(axes, domain.points[:, 0], values, scale.get_clim())
+        return None
     axes.set_aspect("equal")
     if picture is None:
-        flat = domain.points if domain.points.shape[1] == 2 else domain.points @ _camera()
-        size = max(1.0, 4000 / len(flat))
-        x, y = flat[:, 0], flat[:, 1]
-        axes.scatter(x, y, s=size, c=values, cmap=colours, vmin=-limit, vmax=limit, lw=0)
+        _draw_points(axes, domain.points, values, scale)
     elif picture.shade is None:
         triangles = Triangulation(picture.points[:, 0], picture.points[:, 1], picture.triangles)
-        axes.tripcolor(
-            triangles,
-            values,
-            shading="gouraud",
-            cmap=colours,
-            vmin=-limit,
-            vmax=limit,
-            rasterized=True,
-        )
+        drawn = axes.tripcolor(triangles, values, shading="gouraud", rasterized=True)
+        drawn.set(cmap=scale.cmap, norm=scale.norm)
     else:
-        tone = colours((values[picture.triangles].mean(axis=1) / limit + 1) / 2)[:, :3]
-        tone = tone * picture.shade[:, None]
-        polygons = PolyCollection(
-            picture.points[picture.triangles], facecolors=tone, edgecolors=tone, linewidths=0.2
-        )
-        polygons.set_rasterized(True)
-        axes.add_collection(polygons)
-        axes.autoscale_view()
+        _draw_shaded(axes, values, picture, scale)
+    return scale
 
 
-def _draw_line(axes: Axes, x: np.ndarray, values: np.ndarray, limit: float) -> None:
+def _draw_points(axes: Axes, points: np.ndarray, values: np.ndarray, scale: ScalarMappable) -> None:
+    flat = points if points.shape[1] == 2 else points @ _camera()
+    size = max(1.0, 4000 / len(flat))
+    x, y = flat[:, 0], flat[:, 1]
+    drawn = axes.scatter(x, y, s=size, c=values, lw=0)
+    drawn.set(cmap=scale.cmap, norm=scale.norm)
+
+
+def _draw_shaded(axes: Axes, values: np.ndarray, picture: Picture, scale: ScalarMappable) -> None:
+    assert picture.shade is not None
+    tone = scale.to_rgba(values[picture.triangles].mean(axis=1))[:, :3] * picture.shade[:, None]
+    polygons = PolyCollection(
+        picture.points[picture.triangles], facecolors=tone, edgecolors=tone, linewidths=0.2
+    )
+    polygons.set_rasterized(True)
+    axes.add_collection(polygons)
+    axes.autoscale_view()
+
+
+def _draw_line(axes: Axes, x: np.ndarray, values: np.ndarray, limits: tuple[float, float]) -> None:
     """Value against position."""
     order = np.argsort(x)
     axes.axhline(0, color="0.8", lw=0.8)
     axes.plot(x[order], values[order], color="C3")
-    axes.set_ylim(-1.1 * limit, 1.1 * limit)
+    margin = 0.05 * (limits[1] - limits[0])
+    axes.set_ylim(limits[0] - margin, limits[1] + margin)
 
 
 def _camera() -> Float[np.ndarray, "3 3"]:

@@ -5,20 +5,37 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExe
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from importlib.metadata import version
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 from threadpoolctl import threadpool_limits
 
+from supra.data import Channel, DataError, Layout, Sample, StoreWriter, open_store, write_public
+from supra.data.public_sets import SETS
+from supra.data.sidecar import Sidecar
+from supra.domain import Mesh
 from supra.domain.choice import check_choice
+from supra.experiment.build import STORE
 from supra.experiment.parts import Parts
-from supra.problems import Darcy, NavierStokes, PerforatedPlate, Problem, ProblemError, Split
+from supra.problems import (
+    Darcy,
+    NavierStokes,
+    PerforatedPlate,
+    Problem,
+    ProblemError,
+    Solution,
+    Split,
+)
 
 Report = Callable[[str, int, int], None]
 Job = tuple[Split, int]
+
+PARTS = "unfinished"  # folder of finished samples while others are still to be solved
 
 PROBLEMS: dict[str, type[Problem]] = {
     problem.name: problem for problem in (Darcy, NavierStokes, PerforatedPlate)
@@ -63,15 +80,32 @@ def make_problem(name: str, options: dict[str, str]) -> Problem:
         raise ProblemError(f"{name}: {first['loc'][0]}: {first['msg']}.") from None
 
 
+def generate(
+    request: Request,
+    out: Path,
+    workers: int = 1,
+    cluster: str | None = None,
+    report: Report = lambda *_: None,
+) -> None:
+    """Make the data set in a folder; what is there of the same request is not made again."""
+    done = _found(out)
+    if done == {**request.identity, "train": request.train, "test": request.test}:
+        return
+    if done is not None:
+        raise DataError(f"{out} holds another data set: {done}. Name another folder or empty it.")
+    parts = solve_missing(request, out / PARTS, workers, cluster, report)
+    report("writing the files", 0, 1)
+    _write(request, out, parts)
+    parts.remove()
+
+
 def solve_missing(
     request: Request, folder: Path, workers: int, cluster: str | None, report: Report
 ) -> Parts:
     """Solve what is not in the folder yet, keeping every sample as soon as it is there."""
     parts = Parts.open(folder, request.identity)
-    counts = {"train": request.train, "test": request.test}
-    jobs = [
-        (split, index) for split in get_args(Split) for index in parts.missing(split, counts[split])
-    ]
+    jobs: list[Job] = [("train", index) for index in parts.missing("train", request.train)]
+    jobs += [("test", index) for index in parts.missing("test", request.test)]
     total = request.train + request.test
     report(request.problem.name, total - len(jobs), total)
     if not jobs:
@@ -139,3 +173,52 @@ def _client(address: str) -> Any:
         return Client(address, timeout="20s")
     except (OSError, ValueError) as error:
         raise ProblemError(f"No Dask scheduler answers at {address!r}: {error}") from None
+
+
+def _found(out: Path) -> dict[str, Any] | None:
+    """The request that a folder's finished files come from."""
+    if (out / STORE).exists():
+        return open_store(out / STORE).metadata.get("request")
+    record = Sidecar.read(out)
+    if record is None:
+        return None
+    return {
+        "problem": record.problem,
+        "options": record.provenance.get("options"),
+        "seed": record.provenance.get("seed"),
+        "train": record.train,
+        "test": record.test,
+    }
+
+
+def _write(request: Request, out: Path, parts: Parts) -> None:
+    train, test = parts.all("train", request.train), parts.all("test", request.test)
+    name, counts = request.problem.name, (request.train, request.test)
+    if name in SETS:
+        provenance = {
+            "seed": request.seed,
+            "options": request.problem.options(),
+            "supra": version("supra-operator"),
+        }
+        write_public(name, out, train, test, counts=counts, provenance=provenance)
+    else:
+        _write_store(request, out / STORE, {"train": train, "test": test})
+
+
+def _write_store(request: Request, path: Path, splits: dict[Split, Iterator[Solution]]) -> None:
+    """Problems without a public layout: fields a, f → u on one mesh or on one per sample."""
+    problem = request.problem
+    assert isinstance(problem, PerforatedPlate)
+    shared = problem.mesh(problem.plate) if problem.geometry == "shared" else None
+    layout = Layout((Channel("a"), Channel("f")), (Channel("u"),))
+    identity = {**request.identity, "train": request.train, "test": request.test}
+    with StoreWriter(path, layout, shared, metadata={"request": identity}) as store:
+        for split, solutions in splits.items():
+            for solution in solutions:
+                store.add(_sample(solution, shared), split)
+
+
+def _sample(solution: Solution, shared: Mesh | None) -> Sample:
+    inputs = np.stack([solution["a"], solution["f"]], axis=1)
+    mesh = Mesh(solution["points"], solution["cells"]) if shared is None else shared
+    return Sample(inputs, solution["u"][:, None], mesh)

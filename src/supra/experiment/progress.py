@@ -1,23 +1,36 @@
-"""Progress of long work: a bar on a terminal, one plain line per stage elsewhere."""
+"""Progress of long work: a bar on a terminal, plain lines elsewhere."""
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
-from supra.basis.eigen import Report
+Report = Callable[[str, int, int], None]
+_PAUSE = 20.0  # seconds between plain lines of one stage of work
 
 
 @contextmanager
-def progress(title: str, console: Console) -> Iterator[Report]:
+def progress(title: str, console: Console, quiet: bool = False) -> Iterator[Report]:
     """Yield a function to call with (stage, steps done, steps in all)."""
+    if quiet:
+        yield lambda *_: None
+        return
     if not console.is_terminal:
         yield _plain(title, console)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as bar:
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    with Progress(*columns, *times, console=console, transient=True) as bar:
         task = bar.add_task(escape(title), total=None)
 
         def report(stage: str, done: int, total: int) -> None:
@@ -27,11 +40,14 @@ def progress(title: str, console: Console) -> Iterator[Report]:
 
 
 def _plain(title: str, console: Console) -> Report:
-    seen: set[str] = set()
+    """A line when another kind of work begins, and one now and then while it lasts."""
+    last, when = "", time.monotonic()
 
     def report(stage: str, done: int, total: int) -> None:
-        if stage not in seen:
-            seen.add(stage)
-            console.print(f"{title}: {stage}", highlight=False, markup=False)
+        nonlocal last, when
+        kind = stage.partition(" ")[0]
+        if kind != last or time.monotonic() - when > _PAUSE:
+            console.print(f"{title}: {stage} ({done}/{total})", highlight=False, markup=False)
+            last, when = kind, time.monotonic()
 
     return report

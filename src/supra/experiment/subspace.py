@@ -94,7 +94,7 @@ class MeshSubspace:
         if "nodes" not in self._sampled:
             sampled = self.basis.sample(self.basis.domain)
             assert isinstance(sampled, SampledBasis)
-            self._sampled["nodes"] = sampled.unwelded(torch.as_tensor(self.node_map))
+            self._sampled["nodes"] = sampled.unwelded(torch.tensor(self.node_map))
         return self._sampled["nodes"]
 
     def state(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class MeshSubspace:
             "residuals": basis.residuals,
             "node_map": self.node_map,
         }
-        tensors = {name: torch.as_tensor(np.ascontiguousarray(a)) for name, a in arrays.items()}
+        tensors = {name: torch.tensor(a) for name, a in arrays.items()}
         return {**tensors, "method": basis.method, "by_position": self.by_position}
 
     @classmethod

@@ -82,7 +82,7 @@ class Surrogate:
         inputs: Float[np.ndarray, "*samples points inputs"],
         domain: Domain,
         times: Sequence[float] | None = None,
-    ) -> Float[np.ndarray, "*samples *steps points targets"]:
+    ) -> Float[np.ndarray, "*samples_and_steps points targets"]:
         """Predictions for one sample's inputs, or several samples' on one domain.
 
         Args:

@@ -27,7 +27,7 @@ class Gradient(Protocol):
 def gradient_on(domain: Domain) -> Gradient:
     """The gradient for fields on a domain; kept for the next batch on the same one."""
     if isinstance(domain, Grid) and domain.mapped is None and domain.nodes == "uniform":
-        return GridGradient(domain.shape, domain.periodic, torch.as_tensor(domain.weights))
+        return GridGradient(domain.shape, domain.periodic, torch.tensor(domain.weights))
     mesh = domain.to_mesh() if isinstance(domain, Grid) else domain
     if not isinstance(mesh, Mesh):
         raise DomainError(
@@ -35,9 +35,9 @@ def gradient_on(domain: Domain) -> Gradient:
             f"loss alone."
         )
     return MeshGradient(
-        torch.as_tensor(mesh.cells),
-        torch.as_tensor(mesh.gradients),
-        torch.as_tensor(mesh.cell_measures / mesh.measure),
+        torch.tensor(mesh.cells),
+        torch.tensor(mesh.gradients),
+        torch.tensor(mesh.cell_measures / mesh.measure),
     )
 
 

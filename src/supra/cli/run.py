@@ -1,0 +1,100 @@
+"""``supra train``, ``evaluate``, ``schema``: runs."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from supra.cli.screen import console, errors, table
+from supra.experiment.build import build_data
+from supra.experiment.preset import Scale, field_names, load_experiment, preset_names
+from supra.experiment.progress import progress
+from supra.experiment.run import load_config, prepare_folder
+from supra.experiment.run import train as run_training
+from supra.experiment.surrogate import Surrogate
+from supra.train import joined_world
+
+RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
+
+
+def train(
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="PRESET|FILE", help=f"A YAML file, or: {', '.join(preset_names())}."
+        ),
+    ],
+    scale: Annotated[Scale, typer.Option(help="How large: seconds, minutes, or as published.")] = (
+        "small"
+    ),
+    change: Annotated[
+        list[str] | None,
+        typer.Option("-s", metavar="FIELD=VALUE", help="Change a field, e.g. model.width=64."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder of the run.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier run.")] = False,
+    device: Annotated[str | None, typer.Option(help="cpu or cuda; found by itself.")] = None,
+) -> None:
+    """Train a surrogate, test it once, and keep everything in the run's folder.
+
+    Data that are not there are generated first. On several GPUs or processes:
+    torchrun --nproc-per-node 2 -m supra train darcy
+
+    Example: supra train darcy --scale small -s model.width=64 --out runs/darcy
+    """
+    folder = out or Path("runs") / Path(source).stem
+    experiment = load_config(folder) if resume else load_experiment(source, scale, change or [])
+    with joined_world(device) as world:
+        if world.writes:
+            prepare_folder(folder, resume, overwrite)
+        world.wait()
+        with progress("train", errors, quiet=not world.writes) as report:
+            result = run_training(experiment, folder, resume=resume, world=world, report=report)
+    if result:
+        console.print(_errors(result, f"{folder}: errors on the test set"))
+
+
+def evaluate(run: RunFolder) -> None:
+    """Errors of a trained surrogate on the test set of its data.
+
+    Example: supra evaluate runs/darcy
+    """
+    surrogate = Surrogate.load(run)
+    data = build_data(surrogate.experiment)
+    result = surrogate.evaluate(data.test, surrogate.experiment.train.batch_size).summary()
+    console.print(_errors({"test": result}, f"{run}: errors on the test set"))
+    console.print_json(json.dumps(result))
+
+
+def schema() -> None:
+    """Every field of an experiment: its name, default and meaning.
+
+    Example: supra schema
+    """
+    shown = table("fields of an experiment", ("field", "default", "meaning"))
+    for name, field in field_names():
+        default = "required" if field.is_required() else str(field.get_default(True))
+        shown.add_row(name, default, field.description or "")
+    for column in shown.columns:
+        column.justify = "left"
+    shown.columns[2].no_wrap = False
+    console.print(shown)
+
+
+def _errors(result: dict, title: str) -> object:
+    test = result["test"]
+    shown = table(title, ("error", "value"))
+    shown.add_row("relative L2, mean", f"{test['relative_l2']:.3%}")
+    shown.add_row("relative L2, median", f"{test['relative_l2_median']:.3%}")
+    shown.add_row("relative L2, worst", f"{test['relative_l2_worst']:.3%}")
+    if "relative_h1" in test:
+        shown.add_row("relative H1", f"{test['relative_h1']:.3%}")
+    if "boundary" in test:
+        shown.add_row("at the boundary", f"{test['boundary']:.3%}")
+    for name, value in test["channels"].items():
+        shown.add_row(f"relative L2 of {name}", f"{value:.3%}")
+    for step, value in enumerate(test.get("steps", []), 1):
+        shown.add_row(f"relative L2 of step {step}", f"{value:.3%}")
+    return shown

@@ -1,0 +1,167 @@
+"""A run: from an experiment to a folder with a trained surrogate and its errors."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+
+from supra.data import Splits
+from supra.experiment.build import (
+    build_augmentation,
+    build_collate,
+    build_data,
+    build_predictor,
+    build_subspace,
+)
+from supra.experiment.config import Experiment
+from supra.experiment.generate import PARTS, Request, generate, make_problem
+from supra.experiment.preset import parse_experiment
+from supra.experiment.surrogate import Surrogate
+from supra.train import LATEST, History, Job, TrainError, World, fit
+from supra.train.world import ALONE
+
+CONFIG, RESULT = "config.yaml", "result.json"
+Report = Callable[[str, int, int], None]
+
+
+def train(
+    experiment: Experiment,
+    folder: Path,
+    *,
+    resume: bool = False,
+    world: World = ALONE,
+    report: Report = lambda *_: None,
+) -> dict[str, Any]:
+    """Make the data if need be, train, test the best weights once, and write ``result.json``."""
+    if world.writes:
+        ensure_data(experiment, report)
+        _write_text(folder / CONFIG, yaml.safe_dump(experiment.model_dump(mode="json")))
+    world.wait()
+    torch.manual_seed(experiment.seed)
+    data = build_data(experiment)
+    report("computing the basis", 0, 1)
+    started = time.perf_counter()
+    subspace = build_subspace(experiment, data.train)
+    collate = build_collate(experiment, subspace)
+    subspace(data.train[0].domain)
+    basis_seconds = time.perf_counter() - started
+    predictor = build_predictor(experiment, data.train, collate, subspace)
+    dimensions = data.train[0].domain.points.shape[1]
+    surrogate = Surrogate(predictor, subspace, experiment, dimensions)
+    augment = build_augmentation(experiment, data.train)
+    job = Job(
+        predictor=predictor,
+        data=data,
+        collate=collate,
+        settings=experiment.train,
+        folder=folder,
+        seed=experiment.seed,
+        world=world,
+        augment=augment,
+        header=surrogate.header(),
+    )
+    history = fit(job, resume, report)
+    if not world.writes:
+        return {}
+    result = {
+        **errors_on_test(Surrogate.load(folder, world.device), data, experiment),
+        **_costs(history, basis_seconds),
+        "parameters": sum(w.numel() for w in predictor.parameters() if w.requires_grad),
+        "seed": experiment.seed,
+        "provenance": provenance(world),
+    }
+    _write_text(folder / RESULT, json.dumps(result, indent=2) + "\n")
+    return result
+
+
+def ensure_data(experiment: Experiment, report: Report) -> None:
+    """Make the data of an experiment that says how, where they are not there yet."""
+    data, wanted = experiment.data, experiment.data.generate
+    if wanted is None or (data.root.exists() and not (data.root / PARTS).exists()):
+        return
+    options = {name: str(value) for name, value in wanted.options.items()}
+    request = Request(make_problem(data.name, options), wanted.train, wanted.test, wanted.seed)
+    generate(request, data.root, workers=os.cpu_count() or 1, report=report)
+
+
+def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:
+    """Refuse to touch an earlier run unless told what to do with it."""
+    if resume and not (folder / LATEST).exists():
+        raise TrainError(f"There is no run to resume in {folder}: {folder / LATEST} is missing.")
+    if folder.exists() and any(folder.iterdir()) and not resume:
+        if not overwrite:
+            raise TrainError(
+                f"{folder} is not empty. Go on with it by --resume, replace it by --overwrite, or "
+                f"name another folder by --out."
+            )
+        if not (folder / CONFIG).exists():
+            raise TrainError(f"{folder} is not a run's folder ({CONFIG} is missing): not deleted.")
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def load_config(folder: Path) -> Experiment:
+    """The experiment of a run."""
+    path = folder / CONFIG
+    if not path.exists():
+        raise TrainError(f"{folder} is not a run's folder: {path} is missing.")
+    return parse_experiment(yaml.safe_load(path.read_text()) or {}, str(path))
+
+
+def errors_on_test(surrogate: Surrogate, data: Splits, experiment: Experiment) -> dict[str, Any]:
+    """Errors on the test set, and how long a prediction takes."""
+    start = time.perf_counter()
+    evaluation = surrogate.evaluate(data.test, experiment.train.batch_size)
+    seconds = (time.perf_counter() - start) / len(data.test)
+    return {"test": evaluation.summary(), "seconds_per_prediction": seconds}
+
+
+def provenance(world: World = ALONE) -> dict[str, Any]:
+    """What a result depends on besides its configuration."""
+    return {
+        "command": " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "supra": version("supra-operator"),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "commit": _commit(),
+        "device": str(world.device),
+        "processes": world.size,
+        "threads": torch.get_num_threads(),
+    }
+
+
+def _costs(history: History, basis_seconds: float) -> dict[str, Any]:
+    lines = history.lines
+    return {
+        "epochs": history.epochs,
+        "best_epoch": history.best,
+        "valid_error": min(history.errors),
+        "training_seconds": sum(line["seconds"] for line in lines),
+        "training_cpu_seconds": sum(line["cpu_seconds"] for line in lines),
+        "basis_seconds": basis_seconds,
+    }
+
+
+def _commit() -> str | None:
+    """The version of the source, if it is under git."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+
+
+def _write_text(path: Path, text: str) -> None:
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(text)
+    os.replace(partial, path)
