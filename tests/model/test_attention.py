@@ -82,3 +82,15 @@ def test_dropout_acts_in_training_only():
     assert not torch.equal(attention(u), attention(u))
     attention.eval()
     assert torch.equal(attention(u), attention(u))
+
+
+@pytest.mark.parametrize("self_bias", [None, 2.0])
+def test_the_attention_matrix_is_what_mixes_the_values(self_bias):
+    attention = SubspaceAttention(12, 3, self_bias=self_bias, gain=4.0).double()
+    u = coordinates()
+    matrix = attention.attention_matrix(u)
+    torch.testing.assert_close(matrix.sum(dim=-1), torch.ones(2, 3, 5, dtype=F64))
+    last = attention.query_key_value
+    values = nn.functional.linear(4.0 * u, last.weight[24:], last.bias[24:])
+    mixed = [matrix[:, head] @ values[..., 4 * head : 4 * head + 4] for head in range(3)]
+    torch.testing.assert_close(attention.output(torch.cat(mixed, dim=-1)), attention(u))

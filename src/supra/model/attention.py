@@ -51,16 +51,31 @@ class SubspaceAttention(nn.Module):
     def forward(
         self, coordinates: Float[Tensor, "batch channels modes"]
     ) -> Float[Tensor, "batch channels modes"]:
-        batch, channels, modes = coordinates.shape
-        mapped = self.query_key_value(coordinates * self.gain)
-        # (batch, channels, 3 * modes) -> three of (batch, heads, channels, modes / heads)
-        mapped = mapped.view(batch, channels, 3, self.heads, modes // self.heads)
-        query, key, value = mapped.permute(2, 0, 3, 1, 4)
+        query, key, value = self._projected(coordinates)
         dropout = self.dropout if self.training else 0.0
         mixed = scaled_dot_product_attention(
             query, key, value, attn_mask=self._mask(query), dropout_p=dropout
         )
-        return self.output(mixed.transpose(1, 2).reshape(batch, channels, modes))
+        return self.output(mixed.transpose(1, 2).reshape(coordinates.shape))
+
+    def attention_matrix(
+        self, coordinates: Float[Tensor, "batch channels modes"]
+    ) -> Float[Tensor, "batch heads channels channels"]:
+        """How much each function (row) takes of every other (column); each row sums to one."""
+        query, key, _ = self._projected(coordinates)
+        logits = query @ key.mT / query.shape[-1] ** 0.5
+        mask = self._mask(query)
+        return (logits if mask is None else logits + mask).softmax(dim=-1)
+
+    def _projected(
+        self, coordinates: Float[Tensor, "batch channels modes"]
+    ) -> Float[Tensor, "3 batch heads channels share"]:
+        """Query, key and value of every head."""
+        batch, channels, modes = coordinates.shape
+        mapped = self.query_key_value(coordinates * self.gain)
+        # (batch, channels, 3 * modes) -> three of (batch, heads, channels, modes / heads)
+        mapped = mapped.view(batch, channels, 3, self.heads, modes // self.heads)
+        return mapped.permute(2, 0, 3, 1, 4)
 
     def _mask(self, query: Tensor) -> Tensor | None:
         """What is added to the logits: the bias of each head on the diagonal."""

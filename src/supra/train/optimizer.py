@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from math import cos, pi
 
-import torch
 from torch import nn
 from torch.optim import AdamW, Optimizer
 
+from supra.train.muon import Muon
 from supra.train.settings import TrainSettings
 
 _START, _END = 1 / 25, 1 / 25e4  # of the largest rate, at the two ends of a onecycle
@@ -22,7 +22,7 @@ def make_optimizers(model: nn.Module, settings: TrainSettings) -> list[Optimizer
     inside = {id(weight) for weight in matrices}
     rest = [weight for weight in weights if id(weight) not in inside]
     # "match_rms_adamw" makes steps as large as AdamW's, so one learning rate serves both.
-    muon = torch.optim.Muon(matrices, lr=rate, weight_decay=decay, adjust_lr_fn="match_rms_adamw")
+    muon = Muon(matrices, lr=rate, weight_decay=decay)
     return [muon, AdamW(rest, lr=rate, weight_decay=decay)]
 
 

@@ -1,0 +1,99 @@
+"""Pieces of a page: numbers, tables, pictures, sections."""
+
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+from string import Template
+
+from supra.experiment.report_plots import Picture
+
+_TEMPLATE = "report.html"
+
+
+def percent(value: float) -> str:
+    """Three digits: 0.0123 is 1.23 %."""
+    return f"{number(100 * value)} %"
+
+
+def number(value: float) -> str:
+    """Three digits, and all those of a large number: 1,234."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def duration(seconds: float) -> str:
+    """In the unit that a reader would choose."""
+    for size, unit in ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms")):
+        if seconds >= size:
+            return f"{number(seconds / size)} {unit}"
+    return f"{number(seconds * 1e6)} µs"
+
+
+def section(name: str, title: str, *parts: str) -> str:
+    return f'<section id="{name}">\n<h2>{escape(title)}</h2>\n{"".join(parts)}</section>\n'
+
+
+def paragraph(text: str) -> str:
+    return f"<p>{escape(text)}</p>\n"
+
+
+def heading(text: str, detail: str = "") -> str:
+    small = f" <small>{escape(detail)}</small>" if detail else ""
+    return f"<h3>{escape(text)}{small}</h3>\n"
+
+
+def card(title: str, value: str, detail: str) -> str:
+    """A number of the headline."""
+    parts = (("dt", title), ("dd", value), ("dd", detail))
+    inside = "".join(f"<{tag}>{escape(text)}</{tag}>" for tag, text in parts)
+    return f"<dl>{inside}</dl>\n"
+
+
+def cards(*made: str) -> str:
+    return f'<div class="cards">\n{"".join(made)}</div>\n'
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """The first cell of a row names it."""
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
+    body = "".join(_row(row) for row in rows)
+    return (
+        f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n'
+        f"<tbody>\n{body}</tbody>\n</table></div>\n"
+    )
+
+
+def _row(cells: Sequence[str]) -> str:
+    first, *others = (escape(cell) for cell in cells)
+    rest = "".join(f"<td>{cell}</td>" for cell in others)
+    return f'<tr><th scope="row">{first}</th>{rest}</tr>\n'
+
+
+def figure(picture: Picture, caption: str = "") -> str:
+    """A picture inside the page itself."""
+    data = b64encode(picture.png).decode("ascii")
+    image = (
+        f'<img src="data:image/png;base64,{data}" width="{picture.width}" '
+        f'alt="{escape(picture.alt)}">'
+    )
+    below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure><div class="scroll">{image}</div>{below}</figure>\n'
+
+
+def beside(*parts: str) -> str:
+    """Side by side where there is room."""
+    return f'<div class="beside">\n{"".join(parts)}</div>\n'
+
+
+def details(title: str, text: str) -> str:
+    """A text that is shown when asked for."""
+    return f"<details><summary>{escape(title)}</summary>\n<pre>{escape(text)}</pre>\n</details>\n"
+
+
+def page(title: str, subtitle: str, sections: dict[str, str], body: str) -> str:
+    """The whole page; ``sections`` are the names and titles that its menu leads to."""
+    links = " ".join(f'<a href="#{name}">{escape(text)}</a>' for name, text in sections.items())
+    template = Template((files(__package__) / _TEMPLATE).read_text("utf-8"))
+    return template.substitute(
+        title=escape(title), subtitle=escape(subtitle), menu=links, body=body
+    )

@@ -1,0 +1,158 @@
+"""The report's charts: curves, histogram, spectrum, basis functions, attention."""
+
+import io
+from dataclasses import dataclass
+
+import matplotlib
+import numpy as np
+from jaxtyping import Float
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+from supra.experiment.report_spectrum import ERROR, PREDICTION, TRUTH, Spectrum
+from supra.train import History
+
+WIDTH = 11.2  # inches of the page's column
+BLUE, ORANGE, GREY = "#3b82c4", "#d9772b", "#7c7c7c"
+_INK = "#7c7c7c"  # as well to be read on white as on nearly black
+# One picture serves the light and the dark page: nothing behind it, ink between the two.
+STYLE = {
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    **dict.fromkeys(
+        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _INK
+    ),
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": _INK,
+    "grid.alpha": 0.25,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "font.size": 9.0,
+    "axes.titlesize": 9.0,
+    "text.parse_math": False,  # a channel may be called anything
+}
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG, its width on the page in pixels, and what it shows in words."""
+
+    png: bytes
+    width: int
+    alt: str
+
+
+def new_figure(width: float, height: float) -> Figure:
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def finished(figure: Figure, alt: str) -> Picture:
+    """The picture of a figure, sharp on screens of twice the resolution."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=160)
+    return Picture(file.getvalue(), round(figure.get_figwidth() * 96), alt)
+
+
+def draw_curves(history: History) -> Picture:
+    """Loss, validation error and learning rate against epochs and against CPU minutes."""
+    figure = new_figure(WIDTH, 4.2)
+    panels = figure.subplots(2, 2, sharex="col", sharey="row", height_ratios=(3, 1))
+    epochs = np.array([line["epoch"] for line in history.lines])
+    minutes = np.cumsum([line["cpu_seconds"] for line in history.lines]) / 60
+    for (above, below), x in zip(panels.T, (epochs, minutes), strict=True):
+        _draw_course(above, below, x, history)
+    panels[0, 0].legend()
+    panels[0, 0].set_ylabel("relative error")
+    panels[1, 0].set_ylabel("learning rate")
+    panels[1, 0].set_xlabel("epochs")
+    panels[1, 1].set_xlabel("CPU minutes")
+    return finished(figure, "Training loss, validation error and learning rate during training")
+
+
+def _draw_course(above: Axes, below: Axes, x: np.ndarray, history: History) -> None:
+    mark = "." if len(x) < 30 else ""
+    loss = [line["train_loss"] for line in history.lines]
+    above.semilogy(x, loss, color=GREY, marker=mark, label="training loss")
+    above.semilogy(x, history.errors, color=BLUE, marker=mark, label="validation error")
+    best = history.best - 1
+    label = f"best: {history.errors[best]:.3%}"
+    above.plot(x[best], history.errors[best], "o", mfc="none", color=ORANGE, ms=8, label=label)
+    below.plot(x, [line["learning_rate"] for line in history.lines], color=GREY, marker=mark)
+
+
+def draw_histogram(errors: Float[np.ndarray, " samples"]) -> Picture:
+    """How many test samples have which error."""
+    figure = new_figure(WIDTH / 2, 2.8)
+    axes = figure.subplots()
+    bins = int(np.clip(2 * np.sqrt(len(errors)), 5, 40))
+    axes.hist(100 * errors, bins, color=BLUE, alpha=0.75)
+    for value, name, line in ((errors.mean(), "mean", "-"), (np.median(errors), "median", "--")):
+        axes.axvline(100 * value, color=ORANGE, ls=line, label=f"{name}: {value:.3%}")
+    axes.set(xlabel="relative L2 error of a test sample in %", ylabel="samples")
+    axes.legend()
+    return finished(figure, "Histogram of the relative errors of the test samples")
+
+
+def draw_growth(errors: Float[np.ndarray, "samples steps"], times: tuple[float, ...]) -> Picture:
+    """The error at each moment: mean, and the range of eight in ten samples."""
+    figure = new_figure(WIDTH / 2, 2.8)
+    axes = figure.subplots()
+    low, high = 100 * np.quantile(errors, (0.1, 0.9), axis=0)
+    axes.fill_between(times, low, high, color=BLUE, alpha=0.2, lw=0, label="80 % of the samples")
+    axes.plot(times, 100 * errors.mean(axis=0), color=BLUE, marker=".", label="mean")
+    axes.set(xlabel="time", ylabel="relative L2 error in %")
+    axes.set_ylim(bottom=0)
+    axes.legend()
+    return finished(figure, "Relative error at each moment, growing or not with time")
+
+
+def draw_spectrum(spectrum: Spectrum) -> Picture:
+    """Sizes along the basis functions: dots for each, lines for means of neighbours."""
+    figure = new_figure(WIDTH, 3.6)
+    axes = figure.subplots()
+    styles = {TRUTH: (GREY, "-"), PREDICTION: (BLUE, "--"), ERROR: (ORANGE, "-")}
+    number = np.arange(1, len(spectrum.ladder.order) + 1)
+    groups = np.array_split(np.arange(len(number)), min(len(number), 32))
+    for name, (colour, line) in styles.items():
+        sizes = np.maximum(spectrum.sizes[name], np.finfo(float).tiny)
+        axes.semilogy(number, sizes, ".", color=colour, alpha=0.35, ms=4, mec="none")
+        x = [number[group].mean() for group in groups]
+        mean = [sizes[group].mean() for group in groups]
+        axes.semilogy(x, mean, color=colour, ls=line, lw=1.8, label=name)
+    axes.set_ylim(bottom=_floor(spectrum))
+    axes.set(xlabel="basis function, from smooth to sharp", ylabel="mean squared coefficient")
+    axes.legend()
+    return finished(figure, "Spectra of truth, prediction and error over the basis functions")
+
+
+def _floor(spectrum: Spectrum) -> float:
+    """Where the axis ends: coefficients that are zero by symmetry would stretch it for nothing."""
+    sizes = np.concatenate(list(spectrum.sizes.values()))
+    return float(max(sizes[sizes > 0].min(initial=1.0), sizes.max() * 1e-12) / 2)
+
+
+def draw_attention(matrices: list[Float[np.ndarray, "functions functions"]]) -> Picture:
+    """One matrix per layer with a common logarithmic scale."""
+    columns = min(len(matrices), 4 if len(matrices) <= 8 else 6)
+    rows = -(-len(matrices) // columns)
+    panel = min(2.6, WIDTH / columns)
+    figure = new_figure(panel * columns, (panel + 0.25) * rows + 0.6)
+    panels = figure.subplots(rows, columns, squeeze=False)
+    for axes in panels.flat:
+        axes.set_axis_off()
+    scale = LogNorm(min(1e-3, 0.1 / len(matrices[0])), 1)
+    for layer, (axes, matrix) in enumerate(zip(panels.flat, matrices, strict=False), 1):
+        drawn = axes.imshow(matrix, norm=scale, cmap="magma", interpolation="nearest")
+        axes.set_title(f"layer {layer}: {np.trace(matrix) / len(matrix):.0%} to itself")
+    bar = figure.colorbar(drawn, ax=panels, location="bottom", shrink=0.5, aspect=40)
+    bar.set_label("weight, mean over the heads")
+    return finished(figure, "Attention of each function (row) to each other (column), by layer")
+
+
+def styled() -> "matplotlib.rc_context":
+    """Figures made inside have the report's style."""
+    return matplotlib.rc_context(STYLE)

@@ -1,0 +1,44 @@
+"""Predictors that have learned nothing: what an error has to be compared with."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from supra.data import Batch, Dataset, Layout
+from supra.train import relative_l2
+
+MEAN, LAST = "mean of the training targets", "last given state kept"
+
+
+def trivial_guesses(
+    batch: Batch, layout: Layout, mean: Float[Tensor, "*steps points targets"]
+) -> Iterator[tuple[str, Float[Tensor, " batch"]]]:
+    """Name and errors of each trivial predictor on a batch."""
+    truth = batch.targets
+    yield MEAN, relative_l2(mean.to(truth).expand_as(truth), truth, batch.weights)
+    if layout.time == "rollout":
+        given = batch.inputs[..., : len(layout.inputs)]
+        last = given[..., -len(layout.targets) :].unsqueeze(1)
+        yield LAST, relative_l2(last.expand_as(truth), truth, batch.weights)
+
+
+def mean_targets(train: Dataset, test: Dataset) -> Float[Tensor, "*steps points targets"]:
+    """The mean at each point where both sets share their points, else over all points."""
+    pointwise = _share_points(train, test)
+    total = np.zeros(1)
+    for number in range(len(train)):
+        sample = train[number]
+        field = sample.targets.astype(np.float64)
+        if not pointwise:
+            field = np.average(field, axis=-2, weights=sample.domain.weights)[..., None, :]
+        total = total + field / len(train)
+    return torch.tensor(total)
+
+
+def _share_points(train: Dataset, test: Dataset) -> bool:
+    if train.domain is None or test.domain is None:
+        return False
+    return np.array_equal(train.domain.points, test.domain.points)

@@ -1,0 +1,43 @@
+"""Muon: orthogonal steps, against the singular value decomposition and PyTorch's own."""
+
+import pytest
+import torch
+
+from supra.train.muon import Muon, orthogonalized
+
+
+@pytest.mark.parametrize("shape", [(3, 8, 8), (2, 4, 16), (2, 16, 4)])
+def test_singular_values_become_about_one_and_vectors_stay(shape):
+    torch.manual_seed(0)
+    matrices = torch.randn(*shape, dtype=torch.float64)
+    u, s, v = torch.linalg.svd(matrices, full_matrices=False)
+    keep = u.mT @ orthogonalized(matrices) @ v.mT
+    values = keep.diagonal(dim1=1, dim2=2)
+    large = s / s.amax(dim=1, keepdim=True) > 0.05
+    assert ((values > 0.65) & (values < 1.25))[large].all()
+    torch.testing.assert_close(keep, torch.diag_embed(values), atol=1e-12, rtol=0)
+
+
+def test_steps_are_those_of_pytorch_up_to_its_bfloat16():
+    torch.manual_seed(0)
+    start = [torch.randn(8, 8), torch.randn(8, 16), torch.randn(8, 8)]
+    ours, theirs = ([torch.nn.Parameter(w.clone()) for w in start] for _ in range(2))
+    settings = {"lr": 0.1, "weight_decay": 0.01}
+    optimizers = (
+        Muon(ours, **settings),
+        torch.optim.Muon(theirs, **settings, adjust_lr_fn="match_rms_adamw"),
+    )
+    for _ in range(3):
+        gradients = [torch.randn_like(w) for w in start]
+        for weights, optimizer in zip((ours, theirs), optimizers, strict=True):
+            for weight, gradient in zip(weights, gradients, strict=True):
+                weight.grad = gradient.clone()
+            optimizer.step()
+    for mine, other, first in zip(ours, theirs, start, strict=True):
+        moved = (other - first).norm()
+        assert (mine - other).norm() < 0.1 * moved
+
+
+def test_vectors_are_refused():
+    with pytest.raises(ValueError, match="two axes"):
+        Muon([torch.nn.Parameter(torch.zeros(3))], lr=0.1)
