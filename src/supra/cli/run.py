@@ -8,6 +8,8 @@ import typer
 
 from supra.cli.screen import console, errors, table
 from supra.experiment.build import build_data
+from supra.experiment.export import SUFFIXES, Format, export_surrogate
+from supra.experiment.predict import predict_file
 from supra.experiment.preset import Scale, field_names, load_experiment, preset_names
 from supra.experiment.progress import progress
 from supra.experiment.run import load_config, prepare_folder
@@ -66,6 +68,36 @@ def evaluate(run: RunFolder) -> None:
     result = surrogate.evaluate(data.test, surrogate.experiment.train.batch_size).summary()
     console.print(_errors({"test": result}, f"{run}: errors on the test set"))
     console.print_json(json.dumps(result))
+
+
+def predict(
+    run: RunFolder,
+    source: Annotated[Path, typer.Argument(metavar="INPUT", help="A case: mesh, CSV or NPZ file.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write.")],
+) -> None:
+    """Predict for a case in a file; where the file holds the truth, the error is written too.
+
+    Example: supra predict runs/demo plate.vtu -o prediction.vtu
+    """
+    found = predict_file(Surrogate.load(run), source, output)
+    shown = table(str(output), ("field", "smallest", "largest"))
+    for name, values in found.items():
+        shown.add_row(name, f"{values.min():.4g}", f"{values.max():.4g}")
+    console.print(shown)
+
+
+def export(
+    run: RunFolder,
+    kind: Annotated[Format, typer.Option("--format", help="Of the file.")] = "onnx",
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="File to write.")] = None,
+) -> None:
+    """Write a model that runs without this library, and check that it gives the same numbers.
+
+    Example: supra export runs/darcy --format onnx
+    """
+    path = output or run / f"model{SUFFIXES[kind]}"
+    difference = export_surrogate(Surrogate.load(run), path, kind)
+    console.print(f"{path}: differs by {difference:.1e} of the largest value", markup=False)
 
 
 def schema() -> None:

@@ -23,6 +23,7 @@ from supra.domain.choice import check_choice
 from supra.experiment.build import STORE
 from supra.experiment.parts import Parts
 from supra.problems import (
+    Airfoil,
     Darcy,
     NavierStokes,
     PerforatedPlate,
@@ -38,7 +39,7 @@ Job = tuple[Split, int]
 PARTS = "unfinished"  # folder of finished samples while others are still to be solved
 
 PROBLEMS: dict[str, type[Problem]] = {
-    problem.name: problem for problem in (Darcy, NavierStokes, PerforatedPlate)
+    problem.name: problem for problem in (Darcy, NavierStokes, PerforatedPlate, Airfoil)
 }
 
 

@@ -1,12 +1,14 @@
 """One domain drawn many times: fields with their colour scales, and basis functions."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
+from matplotlib.ticker import MaxNLocator
 
 from supra.basis.sampled import Sampled
 from supra.domain import Domain
@@ -72,6 +74,11 @@ def window(points: Float[np.ndarray, "points 2"]) -> Float[np.ndarray, "2 2"]:
     return shown + np.array([-margin, margin])
 
 
+def plain(name: object) -> str:
+    """A name for a picture, where dollar signs would start a formula."""
+    return str(name).replace("$", r"\$")
+
+
 def common_limits(*fields: np.ndarray) -> Limits:
     return float(min(f.min() for f in fields)), float(max(f.max() for f in fields))
 
@@ -84,15 +91,16 @@ def symmetric_limits(values: np.ndarray) -> Limits:
 def add_bar(axes: list[Axes], drawn: ScalarMappable | None, location: str = "bottom") -> None:
     """One thin colour bar for some drawings; none for lines."""
     if drawn is not None:
-        thin = {"aspect": 20 * len(axes), "shrink": 0.85, "pad": 0.03}
+        thin: Any = {"aspect": 20 * len(axes), "shrink": 0.85, "pad": 0.03}
         bar = axes[0].figure.colorbar(drawn, ax=axes, location=location, **thin)
         bar.ax.tick_params(labelsize=7)
+        bar.locator = MaxNLocator(4 * len(axes))
         bar.outline.set_visible(False)
 
 
 def draw_basis(sampled: Sampled, domain: Domain, ladder: Ladder, most: int = 12) -> Picture:
     """A few basis functions from smooth to sharp."""
-    ranks = np.unique(np.geomspace(1, sampled.modes, most).round().astype(int)) - 1
+    ranks = spread_ranks(sampled.modes, most)
     columns = min(6, len(ranks))
     rows, width = -(-len(ranks) // columns), WIDTH / 6
     canvas = Canvas.of(domain)
@@ -105,6 +113,16 @@ def draw_basis(sampled: Sampled, domain: Domain, ladder: Ladder, most: int = 12)
         canvas.draw(axes, values, symmetric_limits(values), "RdBu_r")
         axes.set_title(f"{rank + 1}: {ladder.name} {ladder.values[rank]:.4g}")
     return finished(figure, "Some of the basis functions on the domain of the median test case")
+
+
+def spread_ranks(modes: int, most: int) -> Int[np.ndarray, " chosen"]:
+    """Numbers from 0 to the last, close together at first."""
+    chosen = np.arange(min(modes, most))
+    for count in range(most, 4 * most):
+        tried = np.unique(np.geomspace(1, modes, count).round().astype(int)) - 1
+        if len(tried) <= most:
+            chosen = tried
+    return chosen
 
 
 def basis_functions(sampled: Sampled, modes: np.ndarray) -> Float[np.ndarray, "chosen points"]:

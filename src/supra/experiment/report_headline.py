@@ -4,11 +4,18 @@ from collections.abc import Sequence
 
 from supra.data import Channel, Layout
 from supra.experiment.config import Experiment
-from supra.experiment.report_html import card, cards, duration, number, percent
+from supra.experiment.report_html import card, cards
+from supra.experiment.report_number import duration, number, percent
 from supra.experiment.report_speed import Speed
 from supra.experiment.report_study import Study
 
 _MOST_NAMES = 4
+_BASES = {
+    "laplacian": "Laplacian eigenfunctions",
+    "fourier": "Fourier functions",
+    "chebyshev": "products of Chebyshev polynomials",
+    "cosine": "products of cosines",
+}
 
 
 def title(study: Study) -> str:
@@ -22,7 +29,8 @@ def title(study: Study) -> str:
 def subtitle(study: Study) -> str:
     """Samples, basis and network in one line."""
     data, model = study.data, study.experiment.model
-    samples = f"{len(data.train)} samples to train, {len(data.valid)} to choose by, {len(data.test)} to test"
+    train, valid, test = len(data.train), len(data.valid), len(data.test)
+    samples = f"{train} samples to train, {valid} to choose by, {test} to test"
     network = f"{model.depth} layers of {model.width} functions, {model.heads} heads"
     return f"{samples} · {_basis(study.experiment, study.surrogate.subspace.modes)} · {network}"
 
@@ -47,12 +55,11 @@ def _solver_card(speed: Speed) -> list[str]:
     if speed.solver_seconds is None or speed.factor is None:
         return []
     detail = f"solver: {duration(speed.solver_seconds)} per sample on one core"
-    return [card("speed-up over the solver", f"{number(speed.factor)}×", detail)]
+    return [card("speed-up", f"{number(speed.factor)}×", detail)]
 
 
 def _basis(experiment: Experiment, modes: int) -> str:
-    kind = experiment.basis.kind
-    return f"{modes} {'Laplacian eigenfunctions' if kind == 'laplacian' else kind + ' functions'}"
+    return f"{modes} {_BASES.get(experiment.basis.kind, 'basis functions')}"
 
 
 def _given(layout: Layout) -> str:

@@ -1,4 +1,4 @@
-"""Pieces of a page: numbers, tables, pictures, sections."""
+"""Pieces of a page: tables, pictures, sections."""
 
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
@@ -11,30 +11,16 @@ from supra.experiment.report_plots import Picture
 _TEMPLATE = "report.html"
 
 
-def percent(value: float) -> str:
-    """Three digits: 0.0123 is 1.23 %."""
-    return f"{number(100 * value)} %"
-
-
-def number(value: float) -> str:
-    """Three digits, and all those of a large number: 1,234."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-
-
-def duration(seconds: float) -> str:
-    """In the unit that a reader would choose."""
-    for size, unit in ((3600, "h"), (60, "min"), (1, "s"), (1e-3, "ms")):
-        if seconds >= size:
-            return f"{number(seconds / size)} {unit}"
-    return f"{number(seconds * 1e6)} µs"
-
-
 def section(name: str, title: str, *parts: str) -> str:
     return f'<section id="{name}">\n<h2>{escape(title)}</h2>\n{"".join(parts)}</section>\n'
 
 
 def paragraph(text: str) -> str:
     return f"<p>{escape(text)}</p>\n"
+
+
+def note(text: str) -> str:
+    return f'<p class="note">{escape(text)}</p>\n'
 
 
 def heading(text: str, detail: str = "") -> str:
@@ -53,12 +39,12 @@ def cards(*made: str) -> str:
     return f'<div class="cards">\n{"".join(made)}</div>\n'
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The first cell of a row names it."""
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "numbers") -> str:
+    """The first cell of a row names it; ``kind`` is what the others hold, numbers or words."""
     head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
     body = "".join(_row(row) for row in rows)
     return (
-        f'<div class="scroll"><table>\n<thead><tr>{head}</tr></thead>\n'
+        f'<div class="scroll"><table class="{kind}">\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{body}</tbody>\n</table></div>\n"
     )
 
@@ -73,7 +59,7 @@ def figure(picture: Picture, caption: str = "") -> str:
     """A picture inside the page itself."""
     data = b64encode(picture.png).decode("ascii")
     image = (
-        f'<img src="data:image/png;base64,{data}" width="{picture.width}" '
+        f'<img class="{picture.kind}" src="data:image/png;base64,{data}" width="{picture.width}" '
         f'alt="{escape(picture.alt)}">'
     )
     below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""

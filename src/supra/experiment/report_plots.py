@@ -1,7 +1,11 @@
 """The report's charts: curves, histogram, spectrum, basis functions, attention."""
 
 import io
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, Literal
 
 import matplotlib
 import numpy as np
@@ -9,31 +13,39 @@ from jaxtyping import Float
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
+from supra.experiment.report_number import percent
 from supra.experiment.report_spectrum import ERROR, PREDICTION, TRUTH, Spectrum
 from supra.train import History
 
 WIDTH = 11.2  # inches of the page's column
+_FAINTEST = 1e-4  # attention below this is as good as none
 BLUE, ORANGE, GREY = "#3b82c4", "#d9772b", "#7c7c7c"
-_INK = "#7c7c7c"  # as well to be read on white as on nearly black
-# One picture serves the light and the dark page: nothing behind it, ink between the two.
-STYLE = {
+# One picture serves the light and the dark page, with nothing behind it. Drawings of fields keep
+# their colours and have ink between the two; charts have dark ink, which the dark page inverts.
+_MIDDLE, _DARK = "#7c7c7c", "#40464b"
+_INKED: Any = (  # Any: matplotlib would have every known name spelled out in the type
+    "text.color",
+    "axes.labelcolor",
+    "axes.edgecolor",
+    "xtick.color",
+    "ytick.color",
+    "grid.color",
+)
+_STYLE: Any = {
     "figure.facecolor": "none",
     "axes.facecolor": "none",
     "savefig.facecolor": "none",
-    **dict.fromkeys(
-        ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), _INK
-    ),
+    **dict.fromkeys(_INKED, _MIDDLE),
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
-    "grid.color": _INK,
     "grid.alpha": 0.25,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "font.size": 9.0,
     "axes.titlesize": 9.0,
-    "text.parse_math": False,  # a channel may be called anything
 }
 
 
@@ -44,6 +56,23 @@ class Picture:
     png: bytes
     width: int
     alt: str
+    kind: Literal["field", "chart"] = "field"
+
+
+def styled() -> AbstractContextManager[None]:
+    """Figures made inside have the report's style."""
+    return matplotlib.rc_context(_STYLE)
+
+
+def chart(draw: Callable[..., Picture]) -> Callable[..., Picture]:
+    """What it draws has dark ink."""
+
+    @wraps(draw)
+    def inked(*arguments: Any) -> Picture:
+        with matplotlib.rc_context(dict.fromkeys(_INKED, _DARK)):
+            return replace(draw(*arguments), kind="chart")
+
+    return inked
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -53,10 +82,11 @@ def new_figure(width: float, height: float) -> Figure:
 def finished(figure: Figure, alt: str) -> Picture:
     """The picture of a figure, sharp on screens of twice the resolution."""
     file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=160)
+    figure.savefig(file, format="png", dpi=144)
     return Picture(file.getvalue(), round(figure.get_figwidth() * 96), alt)
 
 
+@chart
 def draw_curves(history: History) -> Picture:
     """Loss, validation error and learning rate against epochs and against CPU minutes."""
     figure = new_figure(WIDTH, 4.2)
@@ -67,9 +97,11 @@ def draw_curves(history: History) -> Picture:
         _draw_course(above, below, x, history)
     panels[0, 0].legend()
     panels[0, 0].set_ylabel("relative error")
-    panels[1, 0].set_ylabel("learning rate")
-    panels[1, 0].set_xlabel("epochs")
+    panels[1, 0].set(xlabel="epochs", ylabel="learning rate")
     panels[1, 1].set_xlabel("CPU minutes")
+    panels[1, 0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    panels[1, 1].xaxis.set_major_locator(MaxNLocator(6))
+    _label_percents(panels[0, 0])
     return finished(figure, "Training loss, validation error and learning rate during training")
 
 
@@ -79,27 +111,38 @@ def _draw_course(above: Axes, below: Axes, x: np.ndarray, history: History) -> N
     above.semilogy(x, loss, color=GREY, marker=mark, label="training loss")
     above.semilogy(x, history.errors, color=BLUE, marker=mark, label="validation error")
     best = history.best - 1
-    label = f"best: {history.errors[best]:.3%}"
+    label = f"best: {percent(history.errors[best])}"
     above.plot(x[best], history.errors[best], "o", mfc="none", color=ORANGE, ms=8, label=label)
     below.plot(x, [line["learning_rate"] for line in history.lines], color=GREY, marker=mark)
 
 
+def _label_percents(axes: Axes) -> None:
+    """Ticks of a logarithmic axis as per cent, those between powers of ten if it is a short one."""
+    low, high = axes.get_ylim()
+    percents = FuncFormatter(lambda value, _: f"{100 * value:g} %")
+    axes.yaxis.set_major_formatter(percents)
+    axes.yaxis.set_minor_formatter(percents if high < 10 * low else NullFormatter())
+
+
+@chart
 def draw_histogram(errors: Float[np.ndarray, " samples"]) -> Picture:
     """How many test samples have which error."""
-    figure = new_figure(WIDTH / 2, 2.8)
+    figure = new_figure(WIDTH / 2, 3.0)
     axes = figure.subplots()
     bins = int(np.clip(2 * np.sqrt(len(errors)), 5, 40))
     axes.hist(100 * errors, bins, color=BLUE, alpha=0.75)
     for value, name, line in ((errors.mean(), "mean", "-"), (np.median(errors), "median", "--")):
-        axes.axvline(100 * value, color=ORANGE, ls=line, label=f"{name}: {value:.3%}")
+        axes.axvline(100 * value, color=ORANGE, ls=line, label=f"{name} {percent(value)}")
     axes.set(xlabel="relative L2 error of a test sample in %", ylabel="samples")
-    axes.legend()
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2)
     return finished(figure, "Histogram of the relative errors of the test samples")
 
 
+@chart
 def draw_growth(errors: Float[np.ndarray, "samples steps"], times: tuple[float, ...]) -> Picture:
     """The error at each moment: mean, and the range of eight in ten samples."""
-    figure = new_figure(WIDTH / 2, 2.8)
+    figure = new_figure(WIDTH, 2.8)
     axes = figure.subplots()
     low, high = 100 * np.quantile(errors, (0.1, 0.9), axis=0)
     axes.fill_between(times, low, high, color=BLUE, alpha=0.2, lw=0, label="80 % of the samples")
@@ -110,6 +153,7 @@ def draw_growth(errors: Float[np.ndarray, "samples steps"], times: tuple[float, 
     return finished(figure, "Relative error at each moment, growing or not with time")
 
 
+@chart
 def draw_spectrum(spectrum: Spectrum) -> Picture:
     """Sizes along the basis functions: dots for each, lines for means of neighbours."""
     figure = new_figure(WIDTH, 3.6)
@@ -119,7 +163,7 @@ def draw_spectrum(spectrum: Spectrum) -> Picture:
     groups = np.array_split(np.arange(len(number)), min(len(number), 32))
     for name, (colour, line) in styles.items():
         sizes = np.maximum(spectrum.sizes[name], np.finfo(float).tiny)
-        axes.semilogy(number, sizes, ".", color=colour, alpha=0.35, ms=4, mec="none")
+        axes.semilogy(number, sizes, ".", color=colour, alpha=0.5, ms=6, mec="none")
         x = [number[group].mean() for group in groups]
         mean = [sizes[group].mean() for group in groups]
         axes.semilogy(x, mean, color=colour, ls=line, lw=1.8, label=name)
@@ -144,15 +188,11 @@ def draw_attention(matrices: list[Float[np.ndarray, "functions functions"]]) -> 
     panels = figure.subplots(rows, columns, squeeze=False)
     for axes in panels.flat:
         axes.set_axis_off()
-    scale = LogNorm(min(1e-3, 0.1 / len(matrices[0])), 1)
+    smallest = min(matrix.min() for matrix in matrices)
+    scale = LogNorm(min(max(smallest, _FAINTEST), 0.5), 1)
     for layer, (axes, matrix) in enumerate(zip(panels.flat, matrices, strict=False), 1):
         drawn = axes.imshow(matrix, norm=scale, cmap="magma", interpolation="nearest")
         axes.set_title(f"layer {layer}: {np.trace(matrix) / len(matrix):.0%} to itself")
     bar = figure.colorbar(drawn, ax=panels, location="bottom", shrink=0.5, aspect=40)
     bar.set_label("weight, mean over the heads")
     return finished(figure, "Attention of each function (row) to each other (column), by layer")
-
-
-def styled() -> "matplotlib.rc_context":
-    """Figures made inside have the report's style."""
-    return matplotlib.rc_context(STYLE)

@@ -8,14 +8,13 @@ from supra.experiment.report_cases import MOST_CHANNELS, MOST_STRIPS, draw_case
 from supra.experiment.report_html import (
     beside,
     details,
-    duration,
     figure,
     heading,
-    number,
+    note,
     paragraph,
-    percent,
     table,
 )
+from supra.experiment.report_number import duration, number, percent
 from supra.experiment.report_plots import (
     draw_attention,
     draw_curves,
@@ -36,24 +35,35 @@ def errors(study: Study) -> str:
     rows = [_spread(name, values) for name, values in _kinds(found)]
     rows += [(f"trivial: {name}", percent(value), "", "") for name, value in study.trivial.items()]
     shown = table(("relative error on the test set", "mean", "median", "worst"), rows)
-    pictures = [figure(draw_histogram(found.l2))]
-    if found.steps is not None:
-        pictures.append(figure(draw_growth(found.steps, times)))
-        columns = ("time", *(f"{time:g}" for time in times))
-        means = [percent(value) for value in found.steps.mean(axis=0)]
-        shown += heading("at each moment") + table(columns, [("relative L2, mean", *means)])
-    return _doubt(study) + shown + beside(*pictures)
+    explained = note(
+        "At the boundary: relative to the size of the whole field. Largest deviation: relative to "
+        "the largest value."
+    )
+    body = _doubt(study) + beside(shown + explained, figure(draw_histogram(found.l2)))
+    return body if found.steps is None else body + _growth(found.steps, times)
+
+
+def _growth(errors: np.ndarray, times: tuple[float, ...]) -> str:
+    means = errors.mean(axis=0)
+    columns = ("time", *(f"{time:g}" for time in times))
+    shown = table(columns, [("L2, mean", *map(percent, means))])
+    return heading("at each moment") + figure(draw_growth(errors, times)) + shown
 
 
 def _kinds(found: Evaluation) -> list[tuple[str, np.ndarray]]:
     kinds = {
         "L2": found.l2,
-        **{f"L2 of {name}": values for name, values in found.channels.items()},
+        **{f"L2 of {name}": values for name, values in _channels(found).items()},
         "H1 (gradient)": found.h1,
-        "at the boundary, over the whole field": found.boundary,
-        "largest deviation over largest value": found.largest,
+        "at the boundary": found.boundary,
+        "largest deviation": found.largest,
     }
     return [(name, values) for name, values in kinds.items() if values is not None]
+
+
+def _channels(found: Evaluation) -> dict[str, np.ndarray]:
+    """Errors of each channel, if there are several."""
+    return found.channels if len(found.channels) > 1 else {}
 
 
 def _spread(name: str, values: np.ndarray) -> tuple[str, ...]:
@@ -143,4 +153,4 @@ def configuration(study: Study) -> str:
         ("one prediction in the run's own test", duration(result["seconds_per_prediction"])),
         ("batch in the measurement of speed", number(study.speed.batch)),
     ]
-    return table(("", ""), [*rows, *times]) + details("Configuration (YAML)", values)
+    return table(("", ""), [*rows, *times], "words") + details("Configuration (YAML)", values)

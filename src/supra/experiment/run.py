@@ -57,7 +57,7 @@ def train(
     basis_seconds = time.perf_counter() - started
     predictor = build_predictor(experiment, data.train, collate, subspace)
     dimensions = data.train[0].domain.points.shape[1]
-    surrogate = Surrogate(predictor, subspace, experiment, dimensions)
+    surrogate = Surrogate(predictor, subspace, experiment, dimensions, data.train.domain)
     augment = build_augmentation(experiment, data.train)
     job = Job(
         predictor=predictor,

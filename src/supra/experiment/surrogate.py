@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 
 from supra.data import Channel, Collate, DataError, Dataset, Layout, Normalizer, Sample
-from supra.domain import Domain
+from supra.domain import Domain, Grid, Mesh
 from supra.experiment.build import build_collate, build_network, restore_subspace
 from supra.experiment.config import Experiment
 from supra.experiment.preset import parse_experiment
@@ -35,6 +35,7 @@ class Surrogate:
     subspace: Subspace
     experiment: Experiment
     dimensions: int
+    domain: Domain | None = None
 
     @classmethod
     def load(cls, path: str | Path, device: torch.device | str = "cpu") -> "Surrogate":
@@ -53,7 +54,8 @@ class Surrogate:
         ]
         predictor = Predictor(network, layout, *normalizers).to(device)
         predictor.load_state_dict(weights)
-        return cls(predictor.eval(), subspace, experiment, state["dimensions"])
+        domain = _restored_domain(state["domain"])
+        return cls(predictor.eval(), subspace, experiment, state["dimensions"], domain)
 
     def save(self, path: str | Path) -> None:
         """Everything in one file."""
@@ -66,6 +68,7 @@ class Surrogate:
             "layout": asdict(self.layout),
             "subspace": self.subspace.state(),
             "dimensions": self.dimensions,
+            "domain": _domain_state(self.domain),
         }
 
     @property
@@ -74,24 +77,34 @@ class Surrogate:
         return self.predictor.layout
 
     @property
+    def channels(self) -> int:
+        """Channels of the network's inputs: given functions, time, positions."""
+        positions = 0 if self.experiment.positions == "none" else self.dimensions
+        return len(self.layout.inputs) + (self.layout.time == "condition") + positions
+
+    @property
     def collate(self) -> Collate:
         return build_collate(self.experiment, self.subspace)
 
     def predict(
         self,
         inputs: Float[np.ndarray, "*samples points inputs"],
-        domain: Domain,
+        domain: Domain | None = None,
         times: Sequence[float] | None = None,
     ) -> Float[np.ndarray, "*samples_and_steps points targets"]:
         """Predictions for one sample's inputs, or several samples' on one domain.
 
         Args:
             inputs: the given functions at the domain's points, channels last.
-            domain: a `Mesh`, `Grid` or `PointSet`; any resolution.
+            domain: a `Mesh`, `Grid` or `PointSet`, of any resolution; by default the one that all
+                training samples share.
             times: moments wanted, for time-dependent data; those of the data by default.
         """
         inputs = np.asarray(inputs)
         several = inputs[None] if inputs.ndim == 2 else inputs
+        domain = domain or self.domain
+        if domain is None:
+            raise DataError("The training samples had a domain each: give that of this one.")
         self._check(several, domain)
         batch = self.collate([Sample(each, np.zeros((1, 0)), domain) for each in several])
         batch = batch.to(next(self.predictor.parameters()).device)
@@ -100,7 +113,10 @@ class Surrogate:
         return result[0] if inputs.ndim == 2 else result
 
     def rollout(
-        self, inputs: Float[np.ndarray, "*samples points inputs"], domain: Domain, steps: int
+        self,
+        inputs: Float[np.ndarray, "*samples points inputs"],
+        steps: int,
+        domain: Domain | None = None,
     ) -> Float[np.ndarray, "*samples steps points targets"]:
         """So many states after the given ones, each fed back as an input of the next."""
         if self.layout.time != "rollout":
@@ -126,3 +142,20 @@ def _layout(state: dict[str, Any]) -> Layout:
         tuple(Channel(**channel) for channel in state[side]) for side in ("inputs", "targets")
     )
     return Layout(inputs, targets, state["time"], tuple(state["times"]))
+
+
+def _domain_state(domain: Domain | None) -> dict[str, Any]:
+    """A shared grid or mesh as plain values."""
+    if isinstance(domain, Grid) and domain.mapped is None:
+        return {"shape": domain.shape, "periodic": domain.periodic, "nodes": domain.nodes}
+    if isinstance(domain, Mesh):
+        return {"points": torch.tensor(domain.points), "cells": torch.tensor(domain.cells)}
+    return {}
+
+
+def _restored_domain(state: dict[str, Any]) -> Domain | None:
+    if "shape" in state:
+        return Grid(tuple(state["shape"]), tuple(state["periodic"]), nodes=state["nodes"])
+    if "cells" in state:
+        return Mesh(state["points"].numpy(), state["cells"].numpy())
+    return None

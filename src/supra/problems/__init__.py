@@ -1,5 +1,6 @@
 """Solvers that make the benchmark data."""
 
+from supra.problems.airfoil import Airfoil
 from supra.problems.darcy import Darcy, solve_darcy
 from supra.problems.errors import ProblemError
 from supra.problems.navier_stokes import NavierStokes
@@ -8,6 +9,7 @@ from supra.problems.problem import Problem, Solution, Split
 from supra.problems.random_field import RandomField
 
 __all__ = [
+    "Airfoil",
     "Darcy",
     "NavierStokes",
     "PerforatedPlate",

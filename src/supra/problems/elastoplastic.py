@@ -21,17 +21,28 @@ Kirchhoff's, force over the undeformed area: it differs from Cauchy's by the ela
 volume, one part in a thousand for a metal.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from inspect import unwrap
+from math import sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from supra.problems.compiled import compiled
+from supra.problems.compiled import njit
 
-NEWTON_STEPS = 4
-TINY = 1e-200
+NEWTON_STEPS = 3  # leave an excess below 1e-11 of the strength, however far the trial stress is
+TINY = 1e-200  # against 0 / 0 where nothing is strained
 
 Three = tuple[float, float, float]
 Four = tuple[float, float, float, float]
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compiled into the loop that calls it, which can then work on several points at once.
+
+    (Four times faster. Left to itself the compiler finds the law too long to be worth it.)
+    """
+    return njit(inline="always", fastmath=True, error_model="numpy")(unwrap(function))
 
 
 class Material(NamedTuple):
@@ -60,25 +71,32 @@ class Moduli(NamedTuple):
         shear: G.
         strength: σ_Y.
         hardening: H.
+        poisson: ν.
+        wave_speed: of the fastest elastic waves in a thin sheet.
     """
 
     mean: float
     shear: float
     strength: float
     hardening: float
+    poisson: float
+    wave_speed: float
 
 
 def moduli(material: Material) -> Moduli:
     """The moduli of a material in plane stress."""
+    E, nu = material.young, material.poisson
     return Moduli(
-        mean=material.young / (1 - material.poisson),
-        shear=material.young / (2 * (1 + material.poisson)),
+        mean=E / (1 - nu),
+        shear=E / (2 * (1 + nu)),
         strength=material.strength,
         hardening=material.hardening,
+        poisson=nu,
+        wave_speed=sqrt(E / (1 - nu**2) / material.density),
     )
 
 
-@compiled
+@inlined
 def plastic_multiplier(mean: float, half: float, strength: float, law: Moduli) -> float:
     r"""How far to return from a trial stress: x = Δα / (new strength), 0 if it may stay.
 
@@ -93,19 +111,21 @@ def plastic_multiplier(mean: float, half: float, strength: float, law: Moduli) -
     on several points at once.)
     """
     a, b = 0.5 * law.mean, 3 * law.shear
-    mean2, half2 = mean * mean, 3 * half * half
     x = 0.0
     for _ in range(NEWTON_STEPS):
-        u, w = 1 / (1 + a * x), 1 / (1 + b * x)
-        u2, w2 = mean2 * u * u, half2 * w * w
-        inverse = 1 / np.sqrt(u2 + w2 + TINY)
-        excess = (1 - law.hardening * x) - strength * inverse
-        slope = law.hardening + strength * inverse**3 * (a * u2 * u + b * w2 * w)
-        x = max(x + excess / slope, 0.0)
+        p, q = 1 + a * x, 1 + b * x
+        over = 1 / (p * q)
+        u, w = (mean * q * over) ** 2, 3 * (half * p * over) ** 2  # m² and 3 d² at x
+        square = u + w + TINY
+        equivalent = np.sqrt(square)
+        # (1 - Hx) / σ - 1 / σ_eq over its slope, with one division.
+        excess = (1 - law.hardening * x) * equivalent - strength
+        slope = law.hardening * equivalent * square + strength * (a * u * q + b * w * p) * over
+        x = max(x + excess * square / (slope + TINY), 0.0)
     return x
 
 
-@compiled
+@inlined
 def conjugate(A: Four, S: Three) -> Three:
     """A S Aᵀ of a matrix (entries 11, 12, 21, 22) and a symmetric one (11, 12, 22)."""
     a11, a12, a21, a22 = A
@@ -115,7 +135,7 @@ def conjugate(A: Four, S: Three) -> Three:
     return g11 * a11 + g12 * a12, g11 * a21 + g12 * a22, g21 * a21 + g22 * a22
 
 
-@compiled
+@inlined
 def inverse(A: Four) -> Four:
     """Inverse of a matrix, entries 11, 12, 21, 22."""
     a11, a12, a21, a22 = A
@@ -123,7 +143,7 @@ def inverse(A: Four) -> Four:
     return a22 * over, -a12 * over, -a21 * over, a11 * over
 
 
-@compiled
+@inlined
 def logarithm(b: Three) -> Four:
     r"""Strain :math:`\tfrac12 \ln b`: its mean, half the difference, and N's entries 11 and 12."""
     b11, b12, b22 = b
@@ -135,16 +155,15 @@ def logarithm(b: Three) -> Four:
     return mean, 0.5 * artanh(radius / centre), offset * over, b12 * over
 
 
-@compiled
-def exponential_of(mean: float, half: float, n11: float, n12: float) -> Three:
+@inlined
+def exponential(mean: float, half: float, n11: float, n12: float) -> Three:
     """The tensor b whose `logarithm` this is."""
-    scale, grow = exponential(2 * mean), exponential(2 * half)
-    shrink = 1 / grow
-    even, odd = 0.5 * scale * (grow + shrink), 0.5 * scale * (grow - shrink)
+    scale = exp(2 * mean)
+    even, odd = scale * cosh(2 * half), scale * sinh(2 * half)
     return even + odd * n11, odd * n12, even - odd * n11
 
 
-@compiled
+@inlined
 def respond(F: Four, plastic: Three, alpha: float, law: Moduli) -> tuple[Four, Three, float]:
     r"""First Piola–Kirchhoff stress :math:`P = \tau F^{-T}` and the new plastic state.
 
@@ -153,12 +172,14 @@ def respond(F: Four, plastic: Three, alpha: float, law: Moduli) -> tuple[Four, T
     mean, half, n11, n12 = logarithm(conjugate(F, plastic))
     strength = law.strength + law.hardening * alpha
     x = plastic_multiplier(law.mean * mean, 2 * law.shear * half, strength, law)
-    mean /= 1 + 0.5 * law.mean * x
-    half /= 1 + 3 * law.shear * x
+    p, q = 1 + 0.5 * law.mean * x, 1 + 3 * law.shear * x
+    over = 1 / (p * q)  # one division: they take most of the time
+    mean *= q * over
+    half *= p * over
     m, d = law.mean * mean, 2 * law.shear * half
     back = inverse(F)
     stress = piola(m + d * n11, d * n12, m - d * n11, back)
-    c11, c12, c22 = conjugate(back, exponential_of(mean, half, n11, n12))
+    c11, c12, c22 = conjugate(back, exponential(mean, half, n11, n12))
     flows = x > 0  # else the state stays as it is, without rounding
     plastic = (
         c11 if flows else plastic[0],
@@ -168,7 +189,7 @@ def respond(F: Four, plastic: Three, alpha: float, law: Moduli) -> tuple[Four, T
     return stress, plastic, alpha + strength * x / (1 - law.hardening * x)
 
 
-@compiled
+@inlined
 def piola(t11: float, t12: float, t22: float, back: Four) -> Four:
     """The stress τ on the undeformed body, given F^{-1}."""
     i11, i12, i21, i22 = back
@@ -180,15 +201,32 @@ def piola(t11: float, t12: float, t22: float, back: Four) -> Four:
     )
 
 
-@compiled
+# Series, exact to rounding for elastic strains below 2.5 %. A metal yields at a tenth of that, and
+# an explicit step strains it by less than a thousandth.
+
+
+@inlined
 def artanh(z: float) -> float:
-    """Area hyperbolic tangent by its series: exact to rounding for elastic strains below 5 %."""
+    """Area hyperbolic tangent."""
     s = z * z
     return z * (1 + s * (1 / 3 + s * (1 / 5 + s * (1 / 7 + s * (1 / 9 + s / 11)))))
 
 
-@compiled
-def exponential(z: float) -> float:
-    """Exponential by its series: exact to rounding for elastic strains below 5 %."""
-    s = 1 + z / 8 * (1 + z / 9 * (1 + z / 10))
-    return 1 + z * (1 + z / 2 * (1 + z / 3 * (1 + z / 4 * (1 + z / 5 * (1 + z / 6 * (1 + z / 7 * s))))))
+@inlined
+def cosh(z: float) -> float:
+    """Hyperbolic cosine."""
+    s = z * z
+    return 1 + s / 2 * (1 + s / 12 * (1 + s / 30 * (1 + s / 56 * (1 + s / 90))))
+
+
+@inlined
+def sinh(z: float) -> float:
+    """Hyperbolic sine."""
+    s = z * z
+    return z * (1 + s / 6 * (1 + s / 20 * (1 + s / 42 * (1 + s / 72))))
+
+
+@inlined
+def exp(z: float) -> float:
+    """Exponential."""
+    return cosh(z) + sinh(z)

@@ -3,12 +3,13 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 from jaxtyping import Float
 
 from supra.problems.errors import ProblemError
-from supra.problems.taylor_hood import TaylorHood
+from supra.problems.flow_element import FlowElements
 
 TOLERANCE = 1e-6  # of the last step; the error after it is of the order of its square
 NEWTON_STEPS = 12
@@ -43,11 +44,11 @@ def solve_channel_flow(
     with the velocity given at the inlet (i = 0) and on the walls (j = 0 and the last j), and the
     outlet (the last i) free: :math:`\nu\,\partial u/\partial n = p\,n`.
 
-    The velocity is of third order in the spacing, the pressure of second: `TaylorHood` is the
-    scheme. Newton's method starts from the flow on the grid of every other node; on the coarsest,
-    the viscosity comes down from 16 times its value, which leads to the flow that goes on from the
-    one of slow fluids, should there be several. It ends when a step is below 1e-6 of the velocity,
-    so that the error left is of the order of 1e-12.
+    The velocity is of third order in the spacing, the pressure of second, and mass is conserved in
+    each element: `FlowElements` is the scheme. Newton's method starts from the flow on the grid of
+    every other node. On the coarsest, the viscosity comes down from 16 times its value: should
+    there be several flows, this leads to the one that slow fluids go over into. The iteration ends
+    with a step below 1e-6 of the velocity, so that the error left is of the order of 1e-12.
 
     Args:
         points: x and y of the nodes, an odd number along each axis. Two by two cells make one
@@ -80,8 +81,8 @@ class _Channel:
     force: Float[np.ndarray, "2 along across"]
 
     @cached_property
-    def elements(self) -> TaylorHood:
-        return TaylorHood(self.points)
+    def elements(self) -> FlowElements:
+        return FlowElements(self.points)
 
     @cached_property
     def load(self) -> np.ndarray:
@@ -104,8 +105,9 @@ class _Channel:
     def finer(self, state: Float[np.ndarray, " unknowns"]) -> Float[np.ndarray, " finer"]:
         """A state at the nodes of the grid twice as fine."""
         velocity, pressure = self._split(state)
-        fine = _halved(_halved(velocity, 1, order=2), 2, order=2)
-        return np.concatenate([fine.ravel(), _at_nodes(pressure).ravel()])
+        across = _between_quadratic(velocity.transpose(2, 1, 0))
+        fine = _between_quadratic(across.transpose(1, 0, 2)).transpose(2, 0, 1)
+        return np.concatenate([fine.ravel(), _quartered(pressure).ravel()])
 
     def flow(self, state: Float[np.ndarray, " unknowns"]) -> Flow:
         velocity, pressure = self._split(state)
@@ -114,7 +116,7 @@ class _Channel:
     def _split(self, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         velocity, pressure = np.split(state, [self.held.size])
         along, across = self.held.shape[1:]
-        return velocity.reshape(self.held.shape), pressure.reshape(along // 2 + 1, across // 2 + 1)
+        return velocity.reshape(self.held.shape), pressure.reshape(along // 2, across // 2, 3)
 
 
 def _solve(channel: _Channel, viscosity: float) -> Float[np.ndarray, " unknowns"]:
@@ -122,31 +124,25 @@ def _solve(channel: _Channel, viscosity: float) -> Float[np.ndarray, " unknowns"
     coarse = channel.coarser()
     if coarse is not None:
         try:
-            start = coarse.finer(_solve(coarse, viscosity))
-            return _newton(channel, start, [viscosity])
+            return _newton(channel, coarse.finer(_solve(coarse, viscosity)), [viscosity])
         except ProblemError:
             pass  # a grid too coarse for this flow: no reason to give up on this one
-    for steps in CONTINUATION_STEPS[:-1]:
+    failure = ProblemError("No way down to the viscosity was tried.")
+    for steps in CONTINUATION_STEPS:
+        viscosities = viscosity * np.geomspace(FIRST_VISCOSITY, 1, steps + 1)
         try:
-            return _newton(channel, channel.at_rest(), _descent(viscosity, steps))
-        except ProblemError:
-            continue
-    return _newton(channel, channel.at_rest(), _descent(viscosity, CONTINUATION_STEPS[-1]))
-
-
-def _descent(viscosity: float, steps: int) -> np.ndarray:
-    return viscosity * np.geomspace(FIRST_VISCOSITY, 1, steps + 1)
+            return _newton(channel, channel.at_rest(), viscosities)
+        except ProblemError as error:
+            failure = error
+    raise failure
 
 
 def _newton(
     channel: _Channel, state: Float[np.ndarray, " unknowns"], viscosities: Iterable[float]
 ) -> Float[np.ndarray, " unknowns"]:
-    """Newton's method at one viscosity after the other.
-
-    Values that are held enter with the first step: the state's own may be those of another grid.
-    """
-    unknowns = channel.elements.unknowns
-    state = np.where(unknowns.held, channel.at_rest(), state)
+    """Newton's method at one viscosity after the other."""
+    # of another grid's state, what is held here is only almost right
+    state = np.where(channel.elements.unknowns.held, channel.at_rest(), state)
     for viscosity in viscosities:
         state = _newton_at(channel, state, viscosity)
     return state
@@ -173,28 +169,50 @@ def _newton_at(
     )
 
 
-def _at_nodes(pressure: np.ndarray) -> np.ndarray:
-    """From the corners of the elements to all nodes."""
-    return _halved(_halved(pressure, 0, order=1), 1, order=1)
+def _at_nodes(pressure: Float[np.ndarray, "x y 3"]) -> Float[np.ndarray, "along across"]:
+    """Mean of the elements that meet at a corner, and linear between the corners."""
+    mean, along, across = np.moveaxis(pressure, -1, 0)
+    total, count = np.zeros((2, mean.shape[0] + 1, mean.shape[1] + 1))
+    for i, j in product((0, 1), repeat=2):
+        corner = np.s_[i : i + mean.shape[0], j : j + mean.shape[1]]
+        total[corner] += mean + (i - 0.5) * along + (j - 0.5) * across
+        count[corner] += 1
+    return _between_linear(_between_linear(total / count).T).T
 
 
-def _halved(values: np.ndarray, axis: int, order: int) -> np.ndarray:
-    """Values also half-way between the nodes of one axis, by polynomials on each element."""
-    values = np.moveaxis(values, axis, 0)
-    fine = np.empty((2 * len(values) - 1, *values.shape[1:]))
-    fine[::2] = values
-    if order == 1:
-        fine[1::2] = (values[:-1] + values[1:]) / 2
-    else:
-        left, middle, right = values[:-2:2], values[1::2], values[2::2]
-        fine[1::4] = (3 * left + 6 * middle - right) / 8
-        fine[3::4] = (3 * right + 6 * middle - left) / 8
-    return np.moveaxis(fine, 0, axis)
+def _quartered(pressure: Float[np.ndarray, "x y 3"]) -> Float[np.ndarray, "2*x 2*y 3"]:
+    """The same linear functions on quarters of the elements."""
+    fine = pressure.repeat(2, axis=0).repeat(2, axis=1) * [1, 0.5, 0.5]
+    for i, j in product((0, 1), repeat=2):
+        fine[i::2, j::2, 0] += (i - 0.5) * fine[i::2, j::2, 1] + (j - 0.5) * fine[i::2, j::2, 2]
+    return fine
+
+
+def _between_linear(values: np.ndarray) -> np.ndarray:
+    """Also half-way between the values along the first axis."""
+    return _interleaved(values, (values[:-1] + values[1:]) / 2)
+
+
+def _between_quadratic(values: np.ndarray) -> np.ndarray:
+    """Also half-way between the nodes along the first axis, three of them to an element."""
+    left, middle, right = values[:-2:2], values[1::2], values[2::2]
+    return _interleaved(
+        values,
+        _interleaved((3 * left + 6 * middle - right) / 8, (3 * right + 6 * middle - left) / 8),
+    )
+
+
+def _interleaved(even: np.ndarray, odd: np.ndarray) -> np.ndarray:
+    result = np.empty((len(even) + len(odd), *even.shape[1:]))
+    result[::2], result[1::2] = even, odd
+    return result
 
 
 def _check(
     points: np.ndarray, held: np.ndarray, viscosity: float, force: np.ndarray | None
 ) -> None:
+    if points.ndim != 3 or points.shape[2] != 2:
+        raise ProblemError(f"`points` must have the shape (along, across, 2): got {points.shape}.")
     along, across = points.shape[:2]
     if min(along, across) < 5 or not (along % 2 and across % 2):
         raise ProblemError(

@@ -65,11 +65,11 @@ class Muon(Optimizer):
             for weights in alike.values():
                 self._step(weights, group)
 
-    def _step(self, weights: list[nn.Parameter], group: dict[str, Any]) -> None:
+    def _step(self, weights: Any, group: dict[str, Any]) -> None:
         """One step for matrices of one shape."""
         rate, momentum = group["lr"], group["momentum"]
-        averages = [self._average(weight) for weight in weights]
-        gradients = [weight.grad for weight in weights]
+        averages: Any = [self._average(weight) for weight in weights]
+        gradients: Any = [weight.grad for weight in weights]
         torch._foreach_lerp_(averages, gradients, 1 - momentum)
         ahead = torch._foreach_lerp(gradients, averages, momentum)
         steps = orthogonalized(torch.stack(ahead)).unbind()
