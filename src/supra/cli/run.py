@@ -107,7 +107,7 @@ def schema() -> None:
     """
     shown = table("fields of an experiment", ("field", "default", "meaning"))
     for name, field in field_names():
-        default = "required" if field.is_required() else str(field.get_default(True))
+        default = "required" if field.is_required() else str(field.get_default(call_default_factory=True))
         shown.add_row(name, default, field.description or "")
     for column in shown.columns:
         column.justify = "left"

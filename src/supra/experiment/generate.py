@@ -27,6 +27,8 @@ from supra.problems import (
     Darcy,
     NavierStokes,
     PerforatedPlate,
+    Pipe,
+    Plasticity,
     Problem,
     ProblemError,
     Solution,
@@ -39,7 +41,8 @@ Job = tuple[Split, int]
 PARTS = "unfinished"  # folder of finished samples while others are still to be solved
 
 PROBLEMS: dict[str, type[Problem]] = {
-    problem.name: problem for problem in (Darcy, NavierStokes, PerforatedPlate, Airfoil)
+    problem.name: problem
+    for problem in (Darcy, NavierStokes, Airfoil, Pipe, Plasticity, PerforatedPlate)
 }
 
 

@@ -8,6 +8,7 @@ from supra.experiment.report_headline import headline, subtitle, title
 from supra.experiment.report_html import page, section
 from supra.experiment.report_plots import styled
 from supra.experiment.report_study import Report, Study, study_run
+from supra.experiment.run import load_config
 from supra.train import TrainError
 
 PAGE = "report.html"
@@ -39,11 +40,12 @@ def write_report(
         TrainError: the folder holds no finished run.
     """
     folder = Path(folder)
-    study = study_run(folder, report)
     path = folder / PAGE if out is None else Path(out)
+    load_config(folder)  # no run: say so before anything else
     if path.is_dir():
         raise TrainError(f"{path} is a folder: name the page, e.g. {path / PAGE}.")
     place = Replacement(path)
+    study = study_run(folder, report)
     report("drawing", 3, 4)
     try:
         place.unfinished.write_text(render(study), "utf-8")

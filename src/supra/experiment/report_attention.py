@@ -5,6 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from supra.data import Sample
+from supra.experiment.report_prediction import predict_sample
 from supra.experiment.surrogate import Surrogate
 from supra.model import SubspaceAttention
 
@@ -23,7 +24,7 @@ def attention_matrices(surrogate: Surrogate, sample: Sample) -> list[Matrix]:
 
     handles = [layer.register_forward_pre_hook(look) for layer in layers]
     try:
-        surrogate.predict(sample.inputs, sample.domain)
+        predict_sample(surrogate, sample)
     finally:
         for handle in handles:
             handle.remove()

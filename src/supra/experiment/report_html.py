@@ -68,7 +68,8 @@ def figure(picture: Picture, caption: str = "") -> str:
 
 def beside(*parts: str) -> str:
     """Side by side where there is room."""
-    return f'<div class="beside">\n{"".join(parts)}</div>\n'
+    columns = "".join(f"<div>{part}</div>\n" for part in parts)
+    return f'<div class="beside">\n{columns}</div>\n'
 
 
 def details(title: str, text: str) -> str:

@@ -8,7 +8,7 @@ def percent(value: float) -> str:
 
 def number(value: float) -> str:
     """Three digits, and all those of a large number: 1,234."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:#.3g}".rstrip(".")
 
 
 def duration(seconds: float) -> str:

@@ -14,7 +14,7 @@ from supra.experiment.report_html import (
     paragraph,
     table,
 )
-from supra.experiment.report_number import duration, number, percent
+from supra.experiment.report_number import duration, percent
 from supra.experiment.report_plots import (
     draw_attention,
     draw_curves,
@@ -26,6 +26,11 @@ from supra.experiment.report_spectrum import ERROR, TRUTH
 from supra.experiment.report_study import Study, typical
 from supra.train import Evaluation
 
+_BOUNDARY, _LARGEST = "at the boundary", "largest deviation"
+_NOTES = {
+    _BOUNDARY: "relative to the size of the whole field",
+    _LARGEST: "relative to the largest value",
+}
 _TOLERANCE = 1e-2  # relative difference of errors that other hardware does not explain
 
 
@@ -35,11 +40,9 @@ def errors(study: Study) -> str:
     rows = [_spread(name, values) for name, values in _kinds(found)]
     rows += [(f"trivial: {name}", percent(value), "", "") for name, value in study.trivial.items()]
     shown = table(("relative error on the test set", "mean", "median", "worst"), rows)
-    explained = note(
-        "At the boundary: relative to the size of the whole field. Largest deviation: relative to "
-        "the largest value."
-    )
-    body = _doubt(study) + beside(shown + explained, figure(draw_histogram(found.l2)))
+    explained = [f"{name}: {_NOTES[name]}" for name, _ in _kinds(found) if name in _NOTES]
+    shown += note("; ".join(explained) + ".")
+    body = _doubt(study) + beside(shown, figure(draw_histogram(found.l2)))
     return body if found.steps is None else body + _growth(found.steps, times)
 
 
@@ -55,8 +58,8 @@ def _kinds(found: Evaluation) -> list[tuple[str, np.ndarray]]:
         "L2": found.l2,
         **{f"L2 of {name}": values for name, values in _channels(found).items()},
         "H1 (gradient)": found.h1,
-        "at the boundary": found.boundary,
-        "largest deviation": found.largest,
+        _BOUNDARY: found.boundary,
+        _LARGEST: found.largest,
     }
     return [(name, values) for name, values in kinds.items() if values is not None]
 
@@ -151,6 +154,6 @@ def configuration(study: Study) -> str:
     times = [
         ("computing the basis", duration(result["basis_seconds"])),
         ("one prediction in the run's own test", duration(result["seconds_per_prediction"])),
-        ("batch in the measurement of speed", number(study.speed.batch)),
+        ("batch in the measurement of speed", str(study.speed.batch)),
     ]
     return table(("", ""), [*rows, *times], "words") + details("Configuration (YAML)", values)

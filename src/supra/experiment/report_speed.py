@@ -42,14 +42,14 @@ class Speed:
         return None if self.solver_seconds is None else self.solver_seconds * self.per_second
 
 
-def measure_speed(surrogate: Surrogate, test: Dataset) -> Speed:
-    """Time both; the solver only if the experiment says how its data are made."""
+def measure_speed(surrogate: Surrogate, test: Dataset, data: DataConfig) -> Speed:
+    """Time both; the solver only if ``data`` says how they are made."""
     size = min(surrogate.experiment.train.batch_size, len(test))
     seconds = _prediction_seconds(surrogate, test, size)
     device = next(surrogate.predictor.parameters()).device.type
     threads = torch.get_num_threads()
     words = "a GPU" if device == "cuda" else f"{threads} CPU thread{'s' * (threads > 1)}"
-    return Speed(size / seconds, size, words, solver_seconds(surrogate.experiment.data))
+    return Speed(size / seconds, size, words, solver_seconds(data))
 
 
 def solver_seconds(data: DataConfig, patience: float = PATIENCE) -> float | None:

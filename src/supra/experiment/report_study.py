@@ -13,6 +13,7 @@ from supra.data import Sample, Splits
 from supra.experiment.build import build_data
 from supra.experiment.config import Experiment
 from supra.experiment.report_attention import Matrix, attention_matrices
+from supra.experiment.report_prediction import predict_sample
 from supra.experiment.report_spectrum import Ladder, Spectrum, SpectrumSum
 from supra.experiment.report_speed import Speed, measure_speed
 from supra.experiment.report_trivial import mean_targets, trivial_guesses
@@ -99,7 +100,7 @@ def study_run(folder: Path, report: Report = lambda *_: None) -> Study:
         spectrum=spectrum,
         cases=cases,
         attention=attention_matrices(surrogate, typical(cases).sample),
-        speed=measure_speed(surrogate, data.test),
+        speed=measure_speed(surrogate, data.test, experiment.data),
     )
 
 
@@ -149,6 +150,6 @@ def _cases(surrogate: Surrogate, data: Splits, errors: np.ndarray) -> list[Case]
     cases = []
     for number, title in titles.items():
         sample = data.test[number]
-        prediction = surrogate.predict(sample.inputs, sample.domain)
+        prediction = predict_sample(surrogate, sample)
         cases.append(Case(title, number, float(errors[number]), sample, prediction))
     return cases

@@ -5,6 +5,8 @@ from supra.problems.darcy import Darcy, solve_darcy
 from supra.problems.errors import ProblemError
 from supra.problems.navier_stokes import NavierStokes
 from supra.problems.perforated import PerforatedPlate
+from supra.problems.pipe import Pipe
+from supra.problems.plasticity import Plasticity
 from supra.problems.problem import Problem, Solution, Split
 from supra.problems.random_field import RandomField
 
@@ -13,6 +15,8 @@ __all__ = [
     "Darcy",
     "NavierStokes",
     "PerforatedPlate",
+    "Pipe",
+    "Plasticity",
     "Problem",
     "ProblemError",
     "RandomField",
