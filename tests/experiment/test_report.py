@@ -13,19 +13,25 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from typer import Typer
+from typer.testing import CliRunner
 
 from supra.basis import ChebyshevBasis, CosineBasis
+from supra.cli.report import report
 from supra.data import Batch, Channel, DataError, Layout, Sample, StoreWriter, open_dataset
-from supra.domain import Grid
-from supra.domain.shapes import disk, square
+from supra.domain import Grid, PointSet, SphereGrid
+from supra.domain.shapes import cube, disk, square
 from supra.experiment.config import DataConfig, GenerateConfig
 from supra.experiment.preset import parse_experiment
 from supra.experiment.report import PAGE, write_report
 from supra.experiment.report_attention import attention_matrices
 from supra.experiment.report_canvas import spread_ranks, window
+from supra.experiment.report_cases import draw_case
 from supra.experiment.report_number import duration, number, percent
+from supra.experiment.report_plots import styled
 from supra.experiment.report_spectrum import ERROR, PREDICTION, TRUTH, Ladder, SpectrumSum
 from supra.experiment.report_speed import solver_seconds
+from supra.experiment.report_study import Case
 from supra.experiment.report_trivial import LAST, MEAN, mean_targets, trivial_guesses
 from supra.experiment.run import train
 from supra.experiment.subspace import FamilySubspace, MeshSubspace
@@ -177,7 +183,7 @@ def test_the_configuration_is_on_the_page(smoke_page):
     assert "geometry: shared" in smoke_page.text
 
 
-def test_a_changed_result_is_pointed_out(smoke, tmp_path):
+def test_the_command_writes_where_told_and_points_out_a_changed_result(smoke, tmp_path):
     copied = tmp_path / "run"
     copied.mkdir()
     for file in smoke.glob("*.[!h]*"):  # all but the page
@@ -187,7 +193,12 @@ def test_a_changed_result_is_pointed_out(smoke, tmp_path):
     (copied / "result.json").write_text(json.dumps(result))
     config = (copied / "config.yaml").read_text()
     (copied / "config.yaml").write_text(re.sub(r"  generate:\n(    .*\n)+", "", config))
-    page = Page(write_report(copied, tmp_path / "other.html"))
+    command = Typer()
+    command.command()(report)
+    told = CliRunner().invoke(command, [str(copied), "--out", str(tmp_path / "other.html")])
+    assert told.exit_code == 0, told.output
+    assert "other.html" in told.output
+    page = Page(tmp_path / "other.html")
     assert "have changed" in page.text
     assert "speed-up" not in page.text  # nobody says how the data are made
     assert not (copied / PAGE).exists()
@@ -351,6 +362,22 @@ def test_the_window_is_where_nearly_all_points_are():
     assert np.ptp(window(even), axis=0) == pytest.approx([1.04, 1.04])
     far = np.vstack([even, [[50, 50], [-50, -50]]])
     assert np.ptp(window(far), axis=0).max() < 2
+
+
+@pytest.mark.parametrize("layout", [STEADY, ROLLOUT], ids=["steady", "rollout"])
+@pytest.mark.parametrize(
+    "domain",
+    [Grid((12,)), cube(resolution=2), PointSet(Grid((4, 4)).points), SphereGrid(3)],
+    ids=["line", "volume", "points", "sphere"],
+)
+def test_a_case_is_drawn_on_any_domain(domain, layout):
+    flat = PointSet(domain.points[:, [0, -1]])
+    made = fields(layout, flat, 0)
+    sample = Sample(made.inputs, made.targets, domain)
+    with styled():
+        pictures = draw_case(Case("best", 0, 0.1, sample, 0.9 * made.targets), layout)
+    for picture in pictures:
+        Image.open(io.BytesIO(picture.png)).verify()
 
 
 @pytest.mark.parametrize(("modes", "most"), [(1, 12), (5, 12), (16, 12), (900, 12)])

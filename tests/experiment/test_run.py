@@ -182,7 +182,7 @@ def test_other_presets_train_too(name, command, tmp_path, monkeypatch):
 BAD = [
     (("train", "dmeo"), "Did you mean 'demo'"),
     (("train", "demo", "-s", "model.widht=3"), "Did you mean 'model.width'"),
-    (("train", "demo", "-s", "train.los.h1=3"), "Did you mean 'train.loss.h1'"),
+    (("train", "demo", "-s", "train.epoch=3"), "Did you mean 'train.epochs'"),
     (("train", "demo", "-s", "basis.kind=wavelet"), "wavelet"),
     (("train", "demo", "-s", "model.width=0"), "model.width"),
     (("train", "demo", "-s", "nonsense"), "field=value"),
@@ -193,6 +193,7 @@ BAD = [
     (("predict", "nowhere", "missing.vtu", "-o", "x.vtu"), "nowhere"),
     (("export", "runs/demo", "-o", "model.txt"), "model.txt"),
     (("export", "nowhere"), "nowhere"),
+    (("report", "nowhere"), "nowhere"),
     (("generate", "darzy", "--out", "x"), "Did you mean 'darcy'"),
     (("generate", "darcy", "--out", "x", "-s", "resolution"), "name=value"),
     (("data", "info", "nowhere"), "nowhere"),
@@ -214,7 +215,7 @@ def test_bad_input_is_one_line_and_status_2(here, command, arguments, message):
 
 @pytest.mark.parametrize(
     "name",
-    ["train", "evaluate", "predict", "export", "schema", "generate", "data info", "data import"],
+    ["train", "evaluate", "report", "predict", "export", "schema", "generate", "data info", "data import"],
 )
 def test_help_has_an_example(command, name):
     status, out, _ = command(*name.split(), "--help")

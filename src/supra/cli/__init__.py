@@ -14,6 +14,7 @@ from supra.cli.benchmark import benchmark
 from supra.cli.data import app as data_app
 from supra.cli.data import generate_command
 from supra.cli.demo import demo
+from supra.cli.report import report
 from supra.cli.run import evaluate, export, predict, schema, train
 from supra.cli.screen import console, say, show_warning
 from supra.data import DataError
@@ -38,6 +39,7 @@ app.command("generate")(generate_command)
 app.command()(basis)
 app.command()(train)
 app.command()(evaluate)
+app.command()(report)
 app.command()(predict)
 app.command()(export)
 app.command()(benchmark)

@@ -50,8 +50,8 @@ def build_data(experiment: Experiment) -> Splits:
     return replace(splits, train=splits.train.subset(slice(data.limit)))
 
 
-def build_subspace(experiment: Experiment, train: Dataset) -> Subspace:
-    """Where the basis of each sample comes from."""
+def build_subspace(experiment: Experiment, train: Dataset | None) -> Subspace:
+    """Where the basis of each sample comes from; only some ask for the training samples."""
     basis = experiment.basis
     match basis:
         case FourierConfig():
@@ -62,10 +62,10 @@ def build_subspace(experiment: Experiment, train: Dataset) -> Subspace:
             return FamilySubspace(CosineBasis(basis.modes))
         case LaplacianConfig(geometry="own"):
             return OwnSubspace(basis.modes, basis.boundary)
-        case LaplacianConfig(geometry="mean"):
+        case LaplacianConfig(geometry="mean") if train is not None:
             return MeshSubspace.of_mean(train, basis.modes, basis.boundary)
         case LaplacianConfig():
-            if train.domain is None:
+            if train is None or train.domain is None:
                 raise DomainError(
                     "Every sample has its own domain: use basis.geometry=mean (same points, "
                     "moved) or basis.geometry=own."
@@ -77,7 +77,7 @@ def restore_subspace(experiment: Experiment, state: dict[str, Any]) -> Subspace:
     """The subspace of a saved surrogate."""
     if "values" in state:
         return MeshSubspace.from_state(state)
-    return build_subspace(experiment, None)  # type: ignore[arg-type]  # asks for no samples
+    return build_subspace(experiment, None)
 
 
 def build_collate(experiment: Experiment, subspace: Subspace) -> Collate:

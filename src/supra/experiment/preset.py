@@ -76,6 +76,11 @@ def _read(source: str) -> dict[str, Any]:
             f"{source!r} is neither a preset ({', '.join(preset_names())}) nor a YAML file that "
             f"exists.{meant}"
         )
+    return read_yaml(text, source)
+
+
+def read_yaml(text: str, source: str) -> dict[str, Any]:
+    """A table of fields."""
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -9,6 +9,7 @@ from string import Template
 from supra.experiment.report_plots import Picture
 
 _TEMPLATE = "report.html"
+_WIDE = 600  # pixels above which a picture is scrolled on a small screen
 
 
 def section(name: str, title: str, *parts: str) -> str:
@@ -58,9 +59,10 @@ def _row(cells: Sequence[str]) -> str:
 def figure(picture: Picture, caption: str = "") -> str:
     """A picture inside the page itself."""
     data = b64encode(picture.png).decode("ascii")
+    size = "wide" if picture.width > _WIDE else "small"
     image = (
-        f'<img class="{picture.kind}" src="data:image/png;base64,{data}" width="{picture.width}" '
-        f'alt="{escape(picture.alt)}">'
+        f'<img class="{picture.kind} {size}" width="{picture.width}" '
+        f'alt="{escape(picture.alt)}" src="data:image/png;base64,{data}">'
     )
     below = f"<figcaption>{escape(caption)}</figcaption>" if caption else ""
     return f'<figure><div class="scroll">{image}</div>{below}</figure>\n'

@@ -46,6 +46,7 @@ _STYLE: Any = {
     "grid.linewidth": 0.6,
     "legend.frameon": False,
     "font.size": 9.0,
+    "figure.constrained_layout.h_pad": 0.06,
     "axes.titlesize": 9.0,
 }
 
@@ -177,7 +178,7 @@ def draw_spectrum(spectrum: Spectrum) -> Picture:
 def _floor(spectrum: Spectrum) -> float:
     """Where the axis ends: coefficients that are zero by symmetry would stretch it for nothing."""
     sizes = np.concatenate(list(spectrum.sizes.values()))
-    return float(max(sizes[sizes > 0].min(initial=1.0), sizes.max() * 1e-12) / 2)
+    return float(max(sizes[sizes > 0].min(initial=1.0), sizes.max() * 1e-8) / 2)
 
 
 def draw_attention(matrices: list[Float[np.ndarray, "functions functions"]]) -> Picture:

@@ -18,6 +18,8 @@ from supra.experiment.report_study import Case
 
 _MOMENTS = 5
 _ROWS = ("truth", "prediction", "error")
+_PANEL = 2.8  # largest width of one drawing in inches
+_LOWEST = 0.9  # inches that the name of a row needs
 _MARGIN = 0.8  # inches beside the drawings, for colour bars and names
 
 Moments = Float[np.ndarray, "moments points"]
@@ -28,9 +30,9 @@ def draw_strip(case: Case, layout: Layout, canvas: Canvas, channel: int) -> Pict
     truth, prediction = case.sample.targets[..., channel], case.prediction[..., channel]
     steps = np.unique(np.linspace(0, len(truth) - 1, _MOMENTS).astype(int))
     columns = len(steps) + 1
-    width = (WIDTH - _MARGIN) / (_MOMENTS + 1)
-    size = (width * columns + _MARGIN, 3 * (width * canvas.height + 0.05) + 0.2)
-    figure = new_figure(*size)
+    width = min(_PANEL, (WIDTH - _MARGIN) / columns)
+    height = max(width * canvas.height, _LOWEST) + 0.05
+    figure = new_figure(width * columns + _MARGIN, 3 * height + 0.2)
     panels = figure.subplots(3, columns, squeeze=False)
     limits = common_limits(truth, prediction)
     _draw_moments(panels[:, 1:], canvas, truth[steps], prediction[steps], limits)
@@ -76,5 +78,9 @@ def _label(panels: np.ndarray, times: list[float], name: str) -> None:
     for axes, time in zip(panels[0], times, strict=True):
         axes.set_title(f"t = {time:g}")
     for axes, row in zip(panels[:, 0], _ROWS, strict=True):
-        place = {"ha": "right", "va": "center", "transform": axes.transAxes}
-        axes.text(-0.04, 0.5, row if row == "error" else f"{row} {name}", rotation=90, **place)
+        text = row if row == "error" else f"{row} {name}"
+        if axes.axison:
+            axes.set_ylabel(text)
+        else:  # an axis that is not shown shows no label
+            place = {"ha": "right", "va": "center", "transform": axes.transAxes}
+            axes.text(-0.04, 0.5, text, rotation=90, **place)

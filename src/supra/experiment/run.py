@@ -25,7 +25,7 @@ from supra.experiment.build import (
 )
 from supra.experiment.config import Experiment
 from supra.experiment.generate import PARTS, Request, generate, make_problem
-from supra.experiment.preset import parse_experiment
+from supra.experiment.preset import parse_experiment, read_yaml
 from supra.experiment.surrogate import Surrogate
 from supra.train import LATEST, History, Job, TrainError, World, fit
 from supra.train.world import ALONE
@@ -115,7 +115,7 @@ def load_config(folder: Path) -> Experiment:
     path = folder / CONFIG
     if not path.exists():
         raise TrainError(f"{folder} is not a run's folder: {path} is missing.")
-    return parse_experiment(yaml.safe_load(path.read_text()) or {}, str(path))
+    return parse_experiment(read_yaml(path.read_text(), str(path)), str(path))
 
 
 def errors_on_test(surrogate: Surrogate, data: Splits, experiment: Experiment) -> dict[str, Any]:

@@ -27,8 +27,8 @@ class Surrogate:
         predictor: network and normalisers.
         subspace: gives the basis of a domain.
         experiment: all values of the run.
-        domain: the domain of the training samples, if they share one.
         dimensions: of the space the domains lie in.
+        domain: that of the training samples, if they share one.
     """
 
     predictor: Predictor
@@ -106,7 +106,7 @@ class Surrogate:
         if domain is None:
             raise DataError("The training samples had a domain each: give that of this one.")
         self._check(several, domain)
-        batch = self.collate([Sample(each, np.zeros((1, 0)), domain) for each in several])
+        batch = self.collate([Sample(each, np.zeros((len(each), 0)), domain) for each in several])
         batch = batch.to(next(self.predictor.parameters()).device)
         with torch.inference_mode():
             result = self.predictor.predict(batch.inputs, batch.basis, times).cpu().numpy()

@@ -25,7 +25,7 @@ class PerforatedPlate(Problem):
 
     No heat passes the edges of the holes. The conductivity is :math:`a = e^{0.7 g}`, the source
     :math:`f = 1 + g'`, with g and g' independent Gaussian fields of variance 1 and correlation
-    length 1/8 of the side.
+    length 1/4 of the side.
 
     Attributes:
         resolution: cells per side of the plate.
@@ -68,5 +68,5 @@ def _mesh(resolution: int, holes: int, plate: int) -> Mesh:
 
 @lru_cache(maxsize=1)
 def _field() -> RandomField:
-    field = RandomField(CosineBasis((16, 16)), tau=8.0, alpha=3.0)
+    field = RandomField(CosineBasis((16, 16)), tau=4.0, alpha=3.0)
     return replace(field, scale=1 / sqrt(field.variance))

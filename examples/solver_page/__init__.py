@@ -1,0 +1,1 @@
+"""What examples/solvers.py draws and measures, one module per problem."""
