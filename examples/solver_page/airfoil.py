@@ -149,7 +149,7 @@ def draw_agard(study: Study, surface: Axes, grids: Axes) -> None:
 
 def draw_far_field(study: Study, axes: Axes) -> None:
     """Lift by distance of the outer boundary; spacings near the profile stay as they are."""
-    radii = study.pick((20, 40), (20, 40, 80, 160, 320))
+    radii = study.pick((20, 40), (20, 40, 80, 160))
     lifts = []
     for radius in radii:
         cells = round(50 * np.sqrt(radius / 40) * study.pick(0.5, 1))
@@ -272,10 +272,9 @@ def print_laws(study: Study) -> None:
     study.row(
         "Airfoil, plain: total enthalpy, largest and root mean square", "< 1 %", _per_cent(off)
     )
-    for index in range(study.pick(1, 3)):
-        off = enthalpy_deviation(problem.sample(index))
-        said = f"{_per_cent(off)}; {(off > 0.01).sum()} of {off.size} nodes beyond 1 %"
-        study.row(f"Airfoil, sample {index}: total enthalpy", "< 1 %", said)
+    off = np.stack([enthalpy_deviation(s) for s in problem.generate(study.pick(1, 16))])
+    said = f"{_per_cent(off)}; {(off > 0.01).sum()} of {off.size} nodes beyond 1 %"
+    study.row(f"Airfoil, {len(off)} samples: total enthalpy", "< 1 %", said)
 
 
 def _per_cent(off: np.ndarray) -> str:

@@ -32,7 +32,7 @@ def run(study: Study) -> None:
 
 def draw_samples(study: Study) -> None:
     nodes = study.pick(64, 256)
-    figure = new_figure(8.4, 6.7)
+    figure = new_figure(7.6, 6.1)
     panels = figure.subplots(3, 4)
     for row, (index, scale) in zip(panels, [(0, 1.0), (1, 1.0), (0, SCRIPT)], strict=True):
         problem = NavierStokes(resolution=nodes, stored=nodes, initial_scale=scale)
@@ -41,8 +41,9 @@ def draw_samples(study: Study) -> None:
         for panel, time in zip(row, TIMES, strict=True):
             w = flow[..., time - 1]
             limit = float(np.quantile(np.abs(w), 0.999))
-            panel.imshow(w.T, origin="lower", cmap=bands("RdBu_r"), vmin=-limit, vmax=limit)
-            panel.set_title(f"t = {time}, colours to ±{limit:.2g}", fontsize=9)
+            colours = {"cmap": bands("RdBu_r"), "vmin": -limit, "vmax": limit}
+            panel.imshow(w.T, origin="lower", interpolation_stage="data", **colours)
+            panel.set_title(f"t = {time}, ±{limit:.2g}", fontsize=9)
             bare(panel)
     study.save(figure, "samples")
 

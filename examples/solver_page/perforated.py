@@ -3,7 +3,7 @@
 import numpy as np
 from matplotlib.tri import Triangulation
 
-from solver_page.study import Study, bands, bare, log_axes, new_figure, rates, slope_line, written
+from solver_page.study import Study, bare, log_axes, new_figure, rates, slope_line, written
 from supra.basis.fem import mass_matrix, stiffness_matrix
 from supra.domain import Mesh, shapes
 from supra.problems import PerforatedPlate
@@ -30,14 +30,16 @@ def draw_samples(study: Study) -> None:
         low, high = (-high, high) if key == "f" else (low, high)
         for panel, sample in zip(row, samples, strict=True):
             triangles = Triangulation(*sample["points"].T, sample["cells"])
-            drawn = panel.tripcolor(
-                triangles, sample[key], shading="gouraud", cmap=bands(colours), vmin=low, vmax=high
+            drawn = panel.tricontourf(
+                triangles, sample[key], levels=np.linspace(low, high, 21), cmap=colours
             )
             if key == "a":
                 panel.triplot(triangles, color="w", lw=0.2, alpha=0.6)
+            if key == "u":
+                panel.tricontour(triangles, sample[key], levels=12, colors="w", linewidths=0.4)
             bare(panel)
             panel.set_axis_off()
-        figure.colorbar(drawn, ax=row, shrink=0.9, label=label)
+        figure.colorbar(drawn, ax=row, shrink=0.9, label=label, format="%.2g")
     study.save(figure, "samples")
 
 

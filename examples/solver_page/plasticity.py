@@ -149,7 +149,7 @@ def draw_refinement(study: Study, mesh: Axes, force: Axes) -> None:
     results = [pressed(n) for n in meshes]
     gaps = [displacement_gap(result, results[-1]) for result in results[:-1]]
     mesh.loglog(meshes[:-1], gaps, "o-", label=f"against {meshes[-1]}")
-    slope_line(mesh, meshes[:-1], gaps[0] / 2, -1)
+    slope_line(mesh, meshes[:-1], 1.4 * gaps[0], -1)
     log_axes(
         mesh,
         "by mesh, sample 0",
@@ -159,14 +159,23 @@ def draw_refinement(study: Study, mesh: Axes, force: Axes) -> None:
     )
     said = ", ".join(f"{gap:.2%} ({n})" for n, gap in zip(meshes, gaps, strict=False))
     study.row(f"Plasticity, sample 0: displacements against {meshes[-1]} elements", "–", said)
-    for n, result in zip(meshes, results, strict=True):
-        travel = 6 * (np.arange(20) + 0.5) / 20
-        force.plot(travel, result.force / 1e3, label=f"{n} elements")
-    finish(force, "by mesh: force", "travel of the die, mm", "kN per mm of thickness")
+    compare_forces(force, results, [f"{n} elements" for n in meshes])
+    finish(
+        force, "by mesh, sample 0", "travel of the die, mm", f"force, % off {meshes[-1]} elements"
+    )
     last = ", ".join(
         f"{result.work[-1] / 1e3:.3f} ({n})" for n, result in zip(meshes, results, strict=True)
     )
     study.row("Plasticity, sample 0: work of the die, J per mm of thickness", "–", last)
+
+
+def compare_forces(axes: Axes, results: list[Forging], labels: list[str]) -> None:
+    """The die's force, in per cent of the last result's, from it."""
+    travel = 6 * (np.arange(20) + 0.5) / 20
+    for result, label in zip(results[:-1], labels, strict=False):
+        off = 100 * (result.force / results[-1].force - 1)
+        axes.plot(travel, off, ".-", label=label)
+    axes.set_yscale("symlog", linthresh=1)
 
 
 def draw_energy(study: Study, axes: Axes) -> None:
@@ -205,6 +214,12 @@ def print_contact(study: Study, result: Forging) -> None:
         for places, down in zip(np.moveaxis(result.positions, 2, 0), travel, strict=True)
     ]
     study.row("Plasticity: deepest node inside the die, mm", "0", f"{max(max(depth), 0):.0e}")
+    lowest = result.positions[..., 1].min()
+    study.row("Plasticity: lowest node, mm above the clamped bottom", "≥ 0", f"{lowest:.2f}")
+    strains = [r.sheet.plastic()[..., 3] for r in (pressed(study.pick(3, 15)), result)]
+    said = ", ".join(f"{alpha.max():.2f} and {np.quantile(alpha, 0.99):.2f}" for alpha in strains)
+    oracle = "Plasticity, sample 0: largest α and its 99 % quantile; half and full resolution"
+    study.row(oracle, "–", said)
 
 
 def draw_speed(study: Study, axes: Axes) -> None:
@@ -212,11 +227,9 @@ def draw_speed(study: Study, axes: Axes) -> None:
     ny = study.pick(6, 15)
     speeds = study.pick((3.0, 1.5), (6.0, 3.0, 1.5, 0.75))
     results = [pressed(ny, speed=speed) for speed in speeds]
-    travel = 6 * (np.arange(20) + 0.5) / 20
-    for speed, result in zip(speeds, results, strict=True):
-        axes.plot(travel, result.force / 1e3, label=f"{speed:g} m/s")
-    title = f"by speed, {ny} elements: force"
-    finish(axes, title, "travel of the die, mm", "kN per mm of thickness")
+    compare_forces(axes, results, [f"{speed:g} m/s" for speed in speeds])
+    title = f"by speed, {ny} elements"
+    finish(axes, title, "travel of the die, mm", f"force, % off {speeds[-1]:g} m/s")
     gaps = [
         f"{displacement_gap(r, results[-1]):.2%} ({s:g})"
         for s, r in zip(speeds, results[:-1], strict=False)

@@ -108,18 +108,3 @@ def test_clean_and_weld_make_a_broken_file_usable(tmp_path):
 
 def test_unknown_options_have_status_two(tmp_path):
     assert supra("basis", "square", "--nonsense", cwd=tmp_path).returncode == 2
-
-
-@pytest.mark.parametrize("command", ["basis", "demo", "benchmark"])
-def test_help_has_an_example(command, tmp_path):
-    run = supra(command, "--help", cwd=tmp_path)
-    assert run.returncode == 0
-    assert f"Example: supra {command}" in run.stdout
-
-
-@pytest.mark.slow
-def test_demo_draws_every_domain(tmp_path):
-    run = supra("demo", "--out", "pictures", "--modes", 24, cwd=tmp_path)
-    assert run.returncode == 0, run.stderr
-    for name in ("bases", "disk", "l-shape", "perforated-plate", "sphere", "torus", "cube"):
-        assert is_png(tmp_path / "pictures" / f"{name}.png")

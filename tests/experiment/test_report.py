@@ -24,15 +24,15 @@ from supra.domain.shapes import cube, disk, square
 from supra.experiment.config import DataConfig, GenerateConfig
 from supra.experiment.preset import parse_experiment
 from supra.experiment.report import PAGE, write_report
-from supra.experiment.report_attention import attention_matrices
-from supra.experiment.report_canvas import spread_ranks, window
-from supra.experiment.report_cases import draw_case
-from supra.experiment.report_number import duration, number, percent
-from supra.experiment.report_plots import styled
-from supra.experiment.report_spectrum import ERROR, PREDICTION, TRUTH, Ladder, SpectrumSum
-from supra.experiment.report_speed import solver_seconds
-from supra.experiment.report_study import Case
-from supra.experiment.report_trivial import LAST, MEAN, mean_targets, trivial_guesses
+from supra.experiment.report.attention import attention_matrices
+from supra.experiment.report.canvas import spread_ranks, window
+from supra.experiment.report.cases import draw_case
+from supra.experiment.report.number import duration, number, percent
+from supra.experiment.report.plots import styled
+from supra.experiment.report.spectrum import ERROR, PREDICTION, TRUTH, Ladder, SpectrumSum
+from supra.experiment.report.speed import solver_seconds
+from supra.experiment.report.study import Case
+from supra.experiment.report.trivial import LAST, MEAN, mean_targets, trivial_guesses
 from supra.experiment.run import train
 from supra.experiment.subspace import FamilySubspace, MeshSubspace
 from supra.experiment.surrogate import Surrogate

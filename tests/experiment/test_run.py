@@ -215,7 +215,17 @@ def test_bad_input_is_one_line_and_status_2(here, command, arguments, message):
 
 @pytest.mark.parametrize(
     "name",
-    ["train", "evaluate", "report", "predict", "export", "schema", "generate", "data info", "data import"],
+    [
+        "train",
+        "evaluate",
+        "report",
+        "predict",
+        "export",
+        "schema",
+        "generate",
+        "data info",
+        "data import",
+    ],
 )
 def test_help_has_an_example(command, name):
     status, out, _ = command(*name.split(), "--help")
@@ -246,3 +256,13 @@ def test_import_makes_a_data_file_of_a_folder_of_cases(command, tmp_path):
     splits = supra.open_dataset(tmp_path / "plates.h5", valid=0)
     assert len(splits.train) + len(splits.test) == 5
     assert "target u" in out
+
+
+def test_the_demo_makes_everything_and_says_where_to_look(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    status, out, err = command("demo", "--scale", "smoke")
+    assert status == 0, err
+    for words in ("test error", "mean of the training targets", "seconds per solve"):
+        assert words in out
+    assert "demo/run/report.html" in out
+    assert (tmp_path / "demo/run/report.html").stat().st_size > 10_000

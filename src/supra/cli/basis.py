@@ -53,10 +53,10 @@ def basis(
     console.print(_summary(mesh, result, time.perf_counter() - start))
     if plot is not None:
         plot_modes(result, plot)
-        console.print(f"picture: {plot}", highlight=False, markup=False)
+        console.print(f"picture: {plot}", highlight=False, markup=False, soft_wrap=True)
     if out is not None:
         write_mesh(out, mesh, {f"mode_{k:03d}": u for k, u in enumerate(result.values.T, 1)})
-        console.print(f"modes: {out}", highlight=False, markup=False)
+        console.print(f"modes: {out}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _check_outputs(source: str, mesh: Mesh, plot: Path | None, out: Path | None) -> None:

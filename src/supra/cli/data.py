@@ -52,7 +52,7 @@ def generate_command(
     splits = _open(out)
     plot_samples(splits.train, out / PICTURE)
     console.print(_summary(splits, out))
-    console.print(f"picture: {out / PICTURE}", highlight=False, markup=False)
+    console.print(f"picture: {out / PICTURE}", highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command()
@@ -74,7 +74,7 @@ def info(
     splits = _open(folder)
     console.print(_summary(splits, folder))
     plot_samples(splits.train, plot)
-    console.print(f"picture: {plot}", highlight=False, markup=False)
+    console.print(f"picture: {plot}", highlight=False, markup=False, soft_wrap=True)
     if check:
         for file, same in verify(folder).items():
             console.print(f"{file}: {'the public file' if same else 'differs'}", highlight=False)

@@ -25,4 +25,4 @@ def report(
     """
     with progress("report", errors) as step:
         path = write_report(run, out, step)
-    console.print(f"report: {path}", highlight=False, markup=False)
+    console.print(f"report: {path}", highlight=False, markup=False, soft_wrap=True)

@@ -97,7 +97,7 @@ def export(
     """
     path = output or run / f"model{SUFFIXES[kind]}"
     difference = export_surrogate(Surrogate.load(run), path, kind)
-    console.print(f"{path}: differs by {difference:.1e} of the largest value", markup=False)
+    console.print(f"{path}: differs by {difference:.1e} of the largest value", soft_wrap=True)
 
 
 def schema() -> None:
@@ -107,7 +107,9 @@ def schema() -> None:
     """
     shown = table("fields of an experiment", ("field", "default", "meaning"))
     for name, field in field_names():
-        default = "required" if field.is_required() else str(field.get_default(call_default_factory=True))
+        default = (
+            "required" if field.is_required() else str(field.get_default(call_default_factory=True))
+        )
         shown.add_row(name, default, field.description or "")
     for column in shown.columns:
         column.justify = "left"

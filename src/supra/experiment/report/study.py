@@ -12,11 +12,11 @@ import torch
 from supra.data import Sample, Splits
 from supra.experiment.build import build_data
 from supra.experiment.config import Experiment
-from supra.experiment.report_attention import Matrix, attention_matrices
-from supra.experiment.report_prediction import predict_sample
-from supra.experiment.report_spectrum import Ladder, Spectrum, SpectrumSum
-from supra.experiment.report_speed import Speed, measure_speed
-from supra.experiment.report_trivial import mean_targets, trivial_guesses
+from supra.experiment.report.attention import Matrix, attention_matrices
+from supra.experiment.report.prediction import predict_sample
+from supra.experiment.report.spectrum import Ladder, Spectrum, SpectrumSum
+from supra.experiment.report.speed import Speed, measure_speed
+from supra.experiment.report.trivial import mean_targets, trivial_guesses
 from supra.experiment.run import RESULT, load_config
 from supra.experiment.surrogate import Surrogate
 from supra.train import Evaluation, History, TrainError, predictions

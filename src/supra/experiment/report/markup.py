@@ -6,9 +6,9 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from supra.experiment.report_plots import Picture
+from supra.experiment.report.plots import Picture
 
-_TEMPLATE = "report.html"
+_TEMPLATE = "page.html"
 _WIDE = 600  # pixels above which a picture is scrolled on a small screen
 
 

@@ -5,7 +5,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from supra.data import Sample
-from supra.experiment.report_prediction import predict_sample
+from supra.experiment.report.prediction import predict_sample
 from supra.experiment.surrogate import Surrogate
 from supra.model import SubspaceAttention
 

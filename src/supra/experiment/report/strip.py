@@ -5,7 +5,7 @@ from jaxtyping import Float
 from matplotlib.cm import ScalarMappable
 
 from supra.data import Layout
-from supra.experiment.report_canvas import (
+from supra.experiment.report.canvas import (
     Canvas,
     Limits,
     add_bar,
@@ -13,8 +13,8 @@ from supra.experiment.report_canvas import (
     plain,
     symmetric_limits,
 )
-from supra.experiment.report_plots import WIDTH, Picture, finished, new_figure
-from supra.experiment.report_study import Case
+from supra.experiment.report.plots import WIDTH, Picture, finished, new_figure
+from supra.experiment.report.study import Case
 
 _MOMENTS = 5
 _ROWS = ("truth", "prediction", "error")

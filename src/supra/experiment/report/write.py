@@ -1,25 +1,25 @@
-"""The report of a run: one page that needs nothing besides itself."""
+"""Puts the page together and into its file."""
 
 from pathlib import Path
 
 from supra.data.replacement import Replacement
-from supra.experiment import report_sections
-from supra.experiment.report_headline import headline, subtitle, title
-from supra.experiment.report_html import page, section
-from supra.experiment.report_plots import styled
-from supra.experiment.report_study import Report, Study, study_run
+from supra.experiment.report import sections
+from supra.experiment.report.headline import headline, subtitle, title
+from supra.experiment.report.markup import page, section
+from supra.experiment.report.plots import styled
+from supra.experiment.report.study import Report, Study, study_run
 from supra.experiment.run import load_config
 from supra.train import TrainError
 
 PAGE = "report.html"
 _SECTIONS = {
-    "errors": ("Errors", report_sections.errors),
-    "learning": ("Learning", report_sections.learning),
-    "cases": ("Test cases", report_sections.cases),
-    "spectrum": ("Error by frequency", report_sections.spectrum),
-    "basis": ("Basis functions", report_sections.basis),
-    "attention": ("Attention", report_sections.attention),
-    "configuration": ("Configuration", report_sections.configuration),
+    "errors": ("Errors", sections.errors),
+    "learning": ("Learning", sections.learning),
+    "cases": ("Test cases", sections.cases),
+    "spectrum": ("Error by frequency", sections.spectrum),
+    "basis": ("Basis functions", sections.basis),
+    "attention": ("Attention", sections.attention),
+    "configuration": ("Configuration", sections.configuration),
 }
 
 
@@ -44,15 +44,20 @@ def write_report(
     load_config(folder)  # no run: say so before anything else
     if path.is_dir():
         raise TrainError(f"{path} is a folder: name the page, e.g. {path / PAGE}.")
-    place = Replacement(path)
     study = study_run(folder, report)
     report("drawing", 3, 4)
+    write_page(study, path)
+    return path
+
+
+def write_page(study: Study, path: Path) -> None:
+    """Write the page of a run that has been looked at."""
+    place = Replacement(path)
     try:
         place.unfinished.write_text(render(study), "utf-8")
         place.take_place()
     finally:
         place.discard()
-    return path
 
 
 def render(study: Study) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from supra.data import Channel, Layout
 from supra.experiment.config import Experiment
-from supra.experiment.report_html import card, cards
-from supra.experiment.report_number import duration, number, percent
-from supra.experiment.report_speed import Speed
-from supra.experiment.report_study import Study
+from supra.experiment.report.markup import card, cards
+from supra.experiment.report.number import duration, number, percent
+from supra.experiment.report.speed import Speed
+from supra.experiment.report.study import Study
 
 _MOST_NAMES = 4
 _BASES = {

@@ -15,8 +15,8 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
-from supra.experiment.report_number import percent
-from supra.experiment.report_spectrum import ERROR, PREDICTION, TRUTH, Spectrum
+from supra.experiment.report.number import percent
+from supra.experiment.report.spectrum import ERROR, PREDICTION, TRUTH, Spectrum
 from supra.train import History
 
 WIDTH = 11.2  # inches of the page's column

@@ -13,8 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from supra.basis.sampled import Sampled
 from supra.domain import Domain
 from supra.experiment import draw
-from supra.experiment.report_plots import WIDTH, Picture, finished, new_figure
-from supra.experiment.report_spectrum import Ladder
+from supra.experiment.report.plots import WIDTH, Picture, finished, new_figure
+from supra.experiment.report.spectrum import Ladder
 from supra.experiment.sample_plots import drawable
 
 _FAR = 0.05  # part of the picture below which the region of most points is shown larger

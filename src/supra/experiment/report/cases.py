@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from supra.data import Layout
-from supra.experiment.report_canvas import (
+from supra.experiment.report.canvas import (
     Canvas,
     Values,
     add_bar,
@@ -12,9 +12,9 @@ from supra.experiment.report_canvas import (
     plain,
     symmetric_limits,
 )
-from supra.experiment.report_plots import WIDTH, Picture, finished, new_figure
-from supra.experiment.report_strip import draw_strip
-from supra.experiment.report_study import Case
+from supra.experiment.report.plots import WIDTH, Picture, finished, new_figure
+from supra.experiment.report.strip import draw_strip
+from supra.experiment.report.study import Case
 
 MOST_CHANNELS = 4  # targets drawn of a steady sample
 MOST_STRIPS = 2  # targets drawn of a time-dependent one

@@ -3,9 +3,9 @@
 import numpy as np
 import yaml
 
-from supra.experiment.report_canvas import draw_basis
-from supra.experiment.report_cases import MOST_CHANNELS, MOST_STRIPS, draw_case
-from supra.experiment.report_html import (
+from supra.experiment.report.canvas import draw_basis
+from supra.experiment.report.cases import MOST_CHANNELS, MOST_STRIPS, draw_case
+from supra.experiment.report.markup import (
     beside,
     details,
     figure,
@@ -14,16 +14,16 @@ from supra.experiment.report_html import (
     paragraph,
     table,
 )
-from supra.experiment.report_number import duration, percent
-from supra.experiment.report_plots import (
+from supra.experiment.report.number import duration, percent
+from supra.experiment.report.plots import (
     draw_attention,
     draw_curves,
     draw_growth,
     draw_histogram,
     draw_spectrum,
 )
-from supra.experiment.report_spectrum import ERROR, TRUTH
-from supra.experiment.report_study import Study, typical
+from supra.experiment.report.spectrum import ERROR, TRUTH
+from supra.experiment.report.study import Study, typical
 from supra.train import Evaluation
 
 _BOUNDARY, _LARGEST = "at the boundary", "largest deviation"
