@@ -47,7 +47,9 @@ def test_command_lines_run_in_order(tmp_path):
         assert run.returncode == 0, (line, run.stderr.decode())
 
 
-@pytest.mark.parametrize("page", [*PAGES, "docs/index.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize(
+    "page", [*PAGES, "docs/index.md", "docs/solvers.md", "docs/data_format.md", "CONTRIBUTING.md"]
+)
 def test_links_and_pictures_exist(page):
     text = (ROOT / page).read_text()
     for target in re.findall(r"\]\(([^)#]+)\)", text):

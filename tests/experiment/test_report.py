@@ -21,14 +21,15 @@ from supra.cli.report import report
 from supra.data import Batch, Channel, DataError, Layout, Sample, StoreWriter, open_dataset
 from supra.domain import Grid, PointSet, SphereGrid
 from supra.domain.shapes import cube, disk, square
+from supra.experiment.canvas import window
 from supra.experiment.config import DataConfig, GenerateConfig
 from supra.experiment.preset import parse_experiment
 from supra.experiment.report import PAGE, write_report
 from supra.experiment.report.attention import attention_matrices
-from supra.experiment.report.canvas import spread_ranks, window
 from supra.experiment.report.cases import draw_case
 from supra.experiment.report.number import duration, number, percent
 from supra.experiment.report.plots import styled
+from supra.experiment.report.scales import spread_ranks
 from supra.experiment.report.spectrum import ERROR, PREDICTION, TRUTH, Ladder, SpectrumSum
 from supra.experiment.report.speed import solver_seconds
 from supra.experiment.report.study import Case

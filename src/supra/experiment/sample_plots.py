@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 
 from supra.data import Dataset, Sample
-from supra.domain import Domain, Grid
-from supra.experiment.draw import Picture, draw_field
+from supra.experiment.canvas import Canvas
 
 _PANEL = 2.2  # width of one drawing in inches
 _MOST = 6  # channels shown of each side
@@ -37,15 +36,9 @@ def plot_samples(dataset: Dataset, path: str | Path, count: int = 3) -> None:
 def _draw_sample(row: np.ndarray, sample: Sample, given: int, wanted: int) -> None:
     targets = sample.targets if sample.targets.ndim == 2 else sample.targets[-1]
     fields = [*sample.inputs.T[-given:], *targets.T[:wanted]]
-    domain, picture = drawable(sample.domain)
+    canvas = Canvas.of(sample.domain)
     for panel, values in zip(row, fields, strict=True):
-        _add_colorbar(panel, draw_field(panel, domain, values, picture))
-
-
-def drawable(domain: Domain) -> tuple[Domain, Picture | None]:
-    """A domain as it is drawn: a grid of two axes as its triangles."""
-    shown = domain.to_mesh() if isinstance(domain, Grid) else domain
-    return shown, Picture.of(shown)
+        _add_colorbar(panel, canvas.draw(panel, values))
 
 
 def _add_colorbar(panel: Axes, drawn: ScalarMappable | None) -> None:

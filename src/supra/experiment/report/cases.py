@@ -4,15 +4,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from supra.data import Layout
-from supra.experiment.report.canvas import (
-    Canvas,
-    Values,
-    add_bar,
-    common_limits,
-    plain,
-    symmetric_limits,
-)
+from supra.experiment.canvas import Canvas, Values
 from supra.experiment.report.plots import WIDTH, Picture, finished, new_figure
+from supra.experiment.report.scales import add_bar, common_limits, plain, symmetric_limits
 from supra.experiment.report.strip import draw_strip
 from supra.experiment.report.study import Case
 

@@ -3,7 +3,6 @@
 import numpy as np
 import yaml
 
-from supra.experiment.report.canvas import draw_basis
 from supra.experiment.report.cases import MOST_CHANNELS, MOST_STRIPS, draw_case
 from supra.experiment.report.markup import (
     beside,
@@ -22,6 +21,7 @@ from supra.experiment.report.plots import (
     draw_histogram,
     draw_spectrum,
 )
+from supra.experiment.report.scales import draw_basis
 from supra.experiment.report.spectrum import ERROR, TRUTH
 from supra.experiment.report.study import Study, typical
 from supra.train import Evaluation

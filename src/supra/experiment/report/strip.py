@@ -5,15 +5,9 @@ from jaxtyping import Float
 from matplotlib.cm import ScalarMappable
 
 from supra.data import Layout
-from supra.experiment.report.canvas import (
-    Canvas,
-    Limits,
-    add_bar,
-    common_limits,
-    plain,
-    symmetric_limits,
-)
+from supra.experiment.canvas import Canvas, Limits
 from supra.experiment.report.plots import WIDTH, Picture, finished, new_figure
+from supra.experiment.report.scales import add_bar, common_limits, plain, symmetric_limits
 from supra.experiment.report.study import Case
 
 _MOMENTS = 5
