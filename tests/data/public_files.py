@@ -7,8 +7,8 @@ import numpy as np
 import scipy.io
 
 from supra.data.dataset import Splits
-from supra.data.public_sets import public_set
-from supra.data.public_write import write_public
+from supra.data.public.sets import public_set
+from supra.data.public.write import write_public
 
 SMOOTH = "piececonst_r421_N1024_smooth{}.mat"
 VORTICITY = "NavierStokes_V1e-5_N1200_T20.mat"

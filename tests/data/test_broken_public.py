@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from supra.data.errors import DataError
-from supra.data.public import load_dataset
-from supra.data.public_sets import SETS
+from supra.data.public.load import load_dataset
+from supra.data.public.sets import SETS
 
 from .public_files import SMALL, SMOOTH, hand_made, write
 

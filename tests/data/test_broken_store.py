@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from supra.data import Channel, DataError, Layout, Sample
-from supra.data.store import StoreWriter
-from supra.data.store_domain import same_domain
-from supra.data.store_reader import open_dataset, open_store
+from supra.data.store.domain import same_domain
+from supra.data.store.reader import open_dataset, open_store
+from supra.data.store.writer import StoreWriter
 from supra.domain import Grid, Mesh, PointSet, shapes
 
 CALM = {

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from supra.data import DataError
-from supra.data.importer import import_folder
-from supra.data.store_reader import open_dataset, open_store
+from supra.data.cases.importer import import_folder
+from supra.data.store.reader import open_dataset, open_store
 from supra.domain import Mesh, PointSet, shapes
 from supra.domain.files import write_mesh
 

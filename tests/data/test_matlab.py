@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import scipy.io
 
-from supra.data import mat5
 from supra.data.errors import DataError
-from supra.data.matlab import create, find_variable, read_array, read_variables
+from supra.data.public import mat5
+from supra.data.public.matlab import create, find_variable, read_array, read_variables
 
 CUBE = np.arange(5 * 6 * 7, dtype=np.float32).reshape(5, 6, 7)
 TABLE = CUBE[:, :, 0].astype(np.float64) / 3

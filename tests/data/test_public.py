@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 import scipy.io
 
-from supra.data import public_sets
-from supra.data.checksum import KNOWN, DataWarning, verify
 from supra.data.errors import DataError
-from supra.data.npy import MappedArray
-from supra.data.public import find_sets, load_dataset
-from supra.data.public_sets import SETS
+from supra.data.public import sets as public_sets
+from supra.data.public.checksum import KNOWN, DataWarning, verify
+from supra.data.public.load import find_sets, load_dataset
+from supra.data.public.npy import MappedArray
+from supra.data.public.sets import SETS
 from supra.domain import Grid, PointSet
 
 from .public_files import CELL, PLASTIC, SMALL, SMOOTH, hand_made, write

@@ -9,8 +9,8 @@ import pytest
 import scipy.io
 
 from supra.data.errors import DataError
-from supra.data.public import load_dataset
-from supra.data.public_write import write_public
+from supra.data.public.load import load_dataset
+from supra.data.public.write import write_public
 
 from .public_files import CELL, PLASTIC, SMALL, SMOOTH, VORTICITY, as_written, solutions, write
 
@@ -71,7 +71,7 @@ def test_generated_sets_are_read_back_identically(name: str, version: str, tmp_p
 
 
 def test_samples_are_written_in_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("supra.data.public_write._MOST", 2)
+    monkeypatch.setattr("supra.data.public.write._MOST", 2)
     samples = write("navier_stokes", tmp_path, train=5, test=2)
     as_written("navier_stokes", samples[5:], "test", load_dataset("navier_stokes", tmp_path))
     samples = write("elasticity", tmp_path / "e", train=5, test=2)

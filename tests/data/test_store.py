@@ -17,9 +17,9 @@ from torch.utils.data import DataLoader
 
 import supra.data
 from supra.data import Channel, DataError, Layout, Sample
-from supra.data.store import StoreWriter
-from supra.data.store_domain import same_domain
-from supra.data.store_reader import open_dataset, open_store
+from supra.data.store.domain import same_domain
+from supra.data.store.reader import open_dataset, open_store
+from supra.data.store.writer import StoreWriter
 from supra.domain import Grid, Mesh, PointSet, SphereGrid, shapes
 
 STEADY = Layout((Channel("a", "m²/s"), Channel("f")), (Channel("u", "K"),))

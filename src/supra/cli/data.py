@@ -10,9 +10,9 @@ from rich.table import Table
 
 from supra.cli.screen import console, errors, table
 from supra.data import DataError, Splits, load_dataset, open_dataset
-from supra.data.checksum import verify
-from supra.data.importer import import_folder
-from supra.data.public import find_sets
+from supra.data.cases.importer import import_folder
+from supra.data.public.checksum import verify
+from supra.data.public.load import find_sets
 from supra.experiment.build import STORE
 from supra.experiment.generate import PROBLEMS, Request, generate, make_problem
 from supra.experiment.plots import check_picture_path

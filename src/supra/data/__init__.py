@@ -5,11 +5,11 @@ from supra.data.batch import Batch, Collate, in_order, loader
 from supra.data.dataset import Channel, Dataset, Layout, Reader, Sample, Splits
 from supra.data.errors import DataError
 from supra.data.normalize import Normalizer
-from supra.data.public import load_dataset
-from supra.data.public_write import write_public
+from supra.data.public.load import load_dataset
+from supra.data.public.write import write_public
 from supra.data.stepwise import stepwise
-from supra.data.store import StoreWriter
-from supra.data.store_reader import open_dataset, open_store
+from supra.data.store.reader import open_dataset, open_store
+from supra.data.store.writer import StoreWriter
 
 __all__ = [
     "Augmentation",

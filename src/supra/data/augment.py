@@ -29,7 +29,7 @@ from torch import Tensor
 from supra.data.batch import Batch
 from supra.data.dataset import Sample
 from supra.data.errors import DataError
-from supra.data.public_sets import public_set
+from supra.data.public.sets import public_set
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from supra.data import (
     stepwise,
     symmetries,
 )
-from supra.data.public_sets import SETS
+from supra.data.public.sets import SETS
 from supra.domain import DomainError, Grid
 from supra.experiment.config import (
     ChebyshevConfig,

@@ -16,8 +16,8 @@ from pydantic import TypeAdapter, ValidationError
 from threadpoolctl import threadpool_limits
 
 from supra.data import Channel, DataError, Layout, Sample, StoreWriter, open_store, write_public
-from supra.data.public_sets import SETS
-from supra.data.sidecar import Sidecar
+from supra.data.public.sets import SETS
+from supra.data.public.sidecar import Sidecar
 from supra.domain import Mesh
 from supra.domain.choice import check_choice
 from supra.experiment.build import STORE

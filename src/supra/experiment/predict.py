@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from supra.data import DataError
-from supra.data.case_file import MESHES, Case, read_case
+from supra.data.cases.case_file import MESHES, Case, read_case
 from supra.domain import Mesh
 from supra.domain.files import WRITABLE, check_writable, write_mesh
 from supra.experiment.surrogate import Surrogate

@@ -5,9 +5,9 @@ import warnings
 from pathlib import Path
 
 from supra.data.errors import DataError
-from supra.data.public import find_sets, read_record, stored_shape
-from supra.data.public_layout import PublicSet
-from supra.data.public_sets import SETS
+from supra.data.public.layout import PublicSet
+from supra.data.public.load import find_sets, read_record, stored_shape
+from supra.data.public.sets import SETS
 
 # As stated by third parties, not by those who published the files.
 KNOWN = {

@@ -15,9 +15,9 @@ import numpy as np
 from supra.data.dataset import Channel, Layout, Sample
 from supra.data.errors import DataError
 from supra.data.replacement import Replacement
-from supra.data.store_domain import same_domain, write_domain
-from supra.data.store_field import field_shape, storable_fields
-from supra.data.store_format import (
+from supra.data.store.domain import same_domain, write_domain
+from supra.data.store.field import field_shape, storable_fields
+from supra.data.store.format import (
     FORMAT,
     LIBVER,
     SPLITS,
@@ -29,7 +29,7 @@ from supra.data.store_format import (
     write_text,
     writing,
 )
-from supra.data.store_reader import Store, open_store
+from supra.data.store.reader import Store, open_store
 from supra.domain import Domain
 from supra.domain.choice import check_choice
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float
 
-from supra.data.cell_field import read_cell_fields
+from supra.data.cases.cell_field import read_cell_fields
 from supra.data.errors import DataError
-from supra.data.store_format import first_line
+from supra.data.store.format import first_line
 from supra.domain import Domain, Mesh, PointSet
 from supra.domain.files import READABLE, read_fields
 

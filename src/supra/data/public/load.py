@@ -9,12 +9,12 @@ import numpy as np
 
 from supra.data.dataset import Dataset, Splits
 from supra.data.errors import DataError
-from supra.data.matlab import find_variable, read_array
-from supra.data.npy import MappedArray
-from supra.data.public_layout import Array, PublicSet, Split, check_axes
-from supra.data.public_reader import PublicReader
-from supra.data.public_sets import SETS, public_set
-from supra.data.sidecar import SIDECAR, Sidecar
+from supra.data.public.layout import Array, PublicSet, Split, check_axes
+from supra.data.public.matlab import find_variable, read_array
+from supra.data.public.npy import MappedArray
+from supra.data.public.reader import PublicReader
+from supra.data.public.sets import SETS, public_set
+from supra.data.public.sidecar import SIDECAR, Sidecar
 from supra.domain import Grid
 from supra.domain.choice import whole_numbers
 

@@ -12,10 +12,10 @@ from jaxtyping import Int
 
 from supra.data.dataset import Dataset, Layout, Sample, Splits
 from supra.data.errors import DataError
-from supra.data.store_domain import read_domain
-from supra.data.store_field import What, field_shape
-from supra.data.store_format import member, native, read_array, reading
-from supra.data.store_head import (
+from supra.data.store.domain import read_domain
+from supra.data.store.field import What, field_shape
+from supra.data.store.format import member, native, read_array, reading
+from supra.data.store.head import (
     check_shape,
     check_version,
     count_samples,

@@ -6,7 +6,7 @@ import numpy as np
 
 from supra.data.dataset import Channel, Layout
 from supra.data.errors import DataError
-from supra.data.public_layout import Array, Axis, Fields, PublicSet, Values
+from supra.data.public.layout import Array, Axis, Fields, PublicSet, Values
 
 
 def public_set(name: str) -> PublicSet:

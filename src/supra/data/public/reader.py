@@ -8,8 +8,8 @@ from jaxtyping import Float
 
 from supra.data.dataset import Sample
 from supra.data.errors import DataError
-from supra.data.npy import MappedArray
-from supra.data.public_layout import Array, PublicSet
+from supra.data.public.layout import Array, PublicSet
+from supra.data.public.npy import MappedArray
 from supra.domain import Domain, Grid, PointSet
 
 

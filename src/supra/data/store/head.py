@@ -8,8 +8,8 @@ import numpy as np
 
 from supra.data.dataset import Channel, Layout
 from supra.data.errors import DataError
-from supra.data.store_field import What, field_shape
-from supra.data.store_format import (
+from supra.data.store.field import What, field_shape
+from supra.data.store.format import (
     FORMAT,
     SPLITS,
     VERSION,

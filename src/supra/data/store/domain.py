@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 
 from supra.data.errors import DataError
-from supra.data.store_format import (
+from supra.data.store.format import (
     member,
     read_array,
     read_text,

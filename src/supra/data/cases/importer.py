@@ -8,13 +8,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from supra.data.case_file import MESHES, SUFFIXES, Case, read_case
+from supra.data.cases.case_file import MESHES, SUFFIXES, Case, read_case
 from supra.data.dataset import Channel, Layout, Sample
 from supra.data.errors import DataError
-from supra.data.store import Precision, StoreWriter
-from supra.data.store_domain import same_domain
-from supra.data.store_format import SPLITS, Split
-from supra.data.store_reader import Store, open_store
+from supra.data.store.domain import same_domain
+from supra.data.store.format import SPLITS, Split
+from supra.data.store.reader import Store, open_store
+from supra.data.store.writer import Precision, StoreWriter
 from supra.domain import Domain
 
 Track = Callable[[Sequence[Any]], Iterable[Any]]

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from supra.data import matlab, raw
 from supra.data.errors import DataError
-from supra.data.matlab import Version
-from supra.data.public_layout import Array, PublicSet, Split, check_axes
-from supra.data.public_sets import public_set
+from supra.data.public import matlab, raw
+from supra.data.public.layout import Array, PublicSet, Split, check_axes
+from supra.data.public.matlab import Version
+from supra.data.public.sets import public_set
+from supra.data.public.sidecar import SIDECAR, Shapes, Sidecar
 from supra.data.replacement import Replacement
-from supra.data.sidecar import SIDECAR, Shapes, Sidecar
 
 Solution = Mapping[str, np.ndarray]
 

@@ -15,10 +15,10 @@ from typing import Any, Literal
 import h5py
 import numpy as np
 
-from supra.data import mat5, raw
-from supra.data.broken import readable
 from supra.data.errors import DataError
-from supra.data.mat5 import Variable
+from supra.data.public import mat5, raw
+from supra.data.public.broken import readable
+from supra.data.public.mat5 import Variable
 from supra.domain.choice import check_choice
 
 Version = Literal["auto", "5", "7.3"]

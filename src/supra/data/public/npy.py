@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from supra.data.broken import readable
 from supra.data.errors import DataError
+from supra.data.public.broken import readable
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Users' own files, one case each."""

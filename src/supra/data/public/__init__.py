@@ -1,0 +1,1 @@
+"""The community's public data sets: reading and writing their files."""

@@ -1,0 +1,1 @@
+"""Our own self-describing HDF5 files."""
