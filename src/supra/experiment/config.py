@@ -31,7 +31,10 @@ class DataConfig(Settings):
     name: str = Field(description="a public data set or a problem of ours, or `file`")
     root: Path = Field(description="folder of the set's files, or the file of a `file`")
     valid: int | float = Field(
-        0.1, ge=0, description="samples cut from the training set to choose the model by"
+        0.1,
+        ge=0,
+        description="samples (or part) cut from the training set to choose the best epoch by; with "
+        "0 it is chosen on the training set",
     )
     limit: int | None = Field(None, ge=2, description="use so many training samples only")
     options: dict[str, Any] = Field(

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 import yaml
 
-from supra.data import Splits
+from supra.data import Dataset, Splits
 from supra.experiment.build import (
     build_augmentation,
     build_collate,
@@ -51,23 +51,17 @@ def train(
     data = build_data(experiment)
     report("computing the basis", 0, 1)
     started = time.perf_counter()
-    subspace = build_subspace(experiment, data.train)
-    collate = build_collate(experiment, subspace)
-    subspace(data.train[0].domain)
-    basis_seconds = time.perf_counter() - started
-    predictor = build_predictor(experiment, data.train, collate, subspace)
-    dimensions = data.train[0].domain.points.shape[1]
-    surrogate = Surrogate(predictor, subspace, experiment, dimensions, data.train.domain)
-    augment = build_augmentation(experiment, data.train)
+    surrogate = new_surrogate(experiment, data.train)
+    preparation_seconds = time.perf_counter() - started
     job = Job(
-        predictor=predictor,
+        predictor=surrogate.predictor,
         data=data,
-        collate=collate,
+        collate=surrogate.collate,
         settings=experiment.train,
         folder=folder,
         seed=experiment.seed,
         world=world,
-        augment=augment,
+        augment=build_augmentation(experiment, data.train),
         header=surrogate.header(),
     )
     history = fit(job, resume, report)
@@ -75,13 +69,21 @@ def train(
         return {}
     result = {
         **errors_on_test(Surrogate.load(folder, world.device), data, experiment),
-        **_costs(history, basis_seconds),
-        "parameters": sum(w.numel() for w in predictor.parameters() if w.requires_grad),
+        **_costs(history, preparation_seconds),
+        "parameters": sum(w.numel() for w in surrogate.predictor.parameters()),
         "seed": experiment.seed,
         "provenance": provenance(world),
     }
     _write_text(folder / RESULT, json.dumps(result, indent=2) + "\n")
     return result
+
+
+def new_surrogate(experiment: Experiment, train: Dataset) -> Surrogate:
+    """The basis, the normalisers and a network that has not learned anything yet."""
+    subspace = build_subspace(experiment, train)
+    predictor = build_predictor(experiment, train, build_collate(experiment, subspace), subspace)
+    dimensions = train[0].domain.points.shape[1]
+    return Surrogate(predictor, subspace, experiment, dimensions, train.domain)
 
 
 def ensure_data(experiment: Experiment, report: Report) -> None:
@@ -140,7 +142,7 @@ def provenance(world: World = ALONE) -> dict[str, Any]:
     }
 
 
-def _costs(history: History, basis_seconds: float) -> dict[str, Any]:
+def _costs(history: History, preparation_seconds: float) -> dict[str, Any]:
     lines = history.lines
     return {
         "epochs": history.epochs,
@@ -148,7 +150,7 @@ def _costs(history: History, basis_seconds: float) -> dict[str, Any]:
         "valid_error": min(history.errors),
         "training_seconds": sum(line["seconds"] for line in lines),
         "training_cpu_seconds": sum(line["cpu_seconds"] for line in lines),
-        "basis_seconds": basis_seconds,
+        "preparation_seconds": preparation_seconds,
     }
 
 

@@ -152,7 +152,7 @@ def configuration(study: Study) -> str:
     rows = [(name, "unknown" if value is None else str(value)) for name, value in facts.items()]
     values = yaml.safe_dump(study.experiment.model_dump(mode="json"), allow_unicode=True)
     times = [
-        ("computing the basis", duration(result["basis_seconds"])),
+        ("basis and normalisers", duration(result["preparation_seconds"])),
         ("one prediction in the run's own test", duration(result["seconds_per_prediction"])),
         ("batch in the measurement of speed", str(study.speed.batch)),
     ]
