@@ -188,6 +188,9 @@ BAD = [
     (("train", "demo", "-s", "nonsense"), "field=value"),
     (("train", "missing.yaml"), "neither a preset"),
     (("train", "demo", "--resume", "--out", "nowhere"), "nowhere"),
+    (("train", "demo", "--resume", "--overwrite"), "choose one"),
+    (("train", "demo", "--resume", "-s", "train.epochs=9"), "keeps its settings"),
+    (("train", "demo", "--scale", "smoke", "--out", "x", "--device", "gpu"), "gpu"),
     (("evaluate", "nowhere"), "nowhere"),
     (("predict", "runs/demo", "missing.vtu", "-o", "x.vtu"), "missing.vtu"),
     (("predict", "nowhere", "missing.vtu", "-o", "x.vtu"), "nowhere"),
@@ -266,3 +269,18 @@ def test_the_demo_makes_everything_and_says_where_to_look(command, tmp_path, mon
         assert words in out
     assert "demo/run/report.html" in out
     assert (tmp_path / "demo/run/report.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [("model.heads=7", "heads"), ("model.local=true", "grid"), ("basis.modes=5000", "modes")],
+)
+def test_settings_that_do_not_fit_together_leave_nothing_in_the_way(
+    here, command, tmp_path, change, message
+):
+    options = ("train", "demo", "--scale", "smoke", "--out", tmp_path / "run")
+    status, _, err = command(*options, "-s", change)
+    assert status == 2
+    assert err.splitlines()[-1].startswith("error: ")
+    assert message in err
+    assert command(*options)[0] == 0

@@ -47,7 +47,8 @@ def generate_command(
     Example: supra generate darcy --train 100 --test 20 --out data/darcy -s resolution=85
     """
     request = Request(make_problem(problem, _options(option or [])), train, test, seed)
-    with progress("generate", errors) as report:
+    stopped = "stopped; the same command goes on"
+    with progress("generate", errors, stopped=stopped) as report:
         generate(request, out, workers, cluster, report)
     splits = _open(out)
     plot_samples(splits.train, out / PICTURE)
@@ -65,7 +66,7 @@ def info(
         bool, typer.Option("--check", help="Compare with known sums of the public files.")
     ] = False,
 ) -> None:
-    """What data a folder holds: channels, shapes, ranges, and a picture.
+    """What data a folder holds: channels, shapes, ranges, and a picture (DIR/samples.png).
 
     Example: supra data info data/darcy --plot samples.png
     """

@@ -8,9 +8,10 @@ import typer
 
 from supra.cli.screen import console, errors, table
 from supra.experiment.build import build_data
+from supra.experiment.errors import ConfigError
 from supra.experiment.export import SUFFIXES, Format, export_surrogate
 from supra.experiment.predict import predict_file
-from supra.experiment.preset import Scale, field_names, load_experiment, preset_names
+from supra.experiment.preset import Scale, field_names, literals, load_experiment, preset_names
 from supra.experiment.progress import progress
 from supra.experiment.run import load_config, prepare_folder
 from supra.experiment.run import train as run_training
@@ -47,15 +48,19 @@ def train(
     Example: supra train darcy --scale small -s model.width=64 --out runs/darcy
     """
     folder = out or Path("runs") / Path(source).stem
+    if resume and change:
+        raise ConfigError(f"A resumed run keeps its settings ({folder}): no -s with --resume.")
     experiment = load_config(folder) if resume else load_experiment(source, scale, change or [])
     with joined_world(device) as world:
         if world.writes:
             prepare_folder(folder, resume, overwrite)
         world.wait()
-        with progress("train", errors, quiet=not world.writes) as report:
+        stopped = "stopped; add --resume to go on"
+        with progress("train", errors, not world.writes, stopped) as report:
             result = run_training(experiment, folder, resume=resume, world=world, report=report)
     if result:
         console.print(_errors(result, f"{folder}: errors on the test set"))
+        console.print(f"For pictures: supra report {folder}", highlight=False, soft_wrap=True)
 
 
 def evaluate(run: RunFolder) -> None:
@@ -107,10 +112,10 @@ def schema() -> None:
     """
     shown = table("fields of an experiment", ("field", "default", "meaning"))
     for name, field in field_names():
-        default = (
-            "required" if field.is_required() else str(field.get_default(call_default_factory=True))
-        )
-        shown.add_row(name, default, field.description or "")
+        default = field.get_default(call_default_factory=True)
+        choices = ", ".join(str(choice) for choice in literals(field.annotation))
+        meaning = f"{field.description or ''} ({choices})" if choices else field.description
+        shown.add_row(name, "required" if field.is_required() else str(default), meaning)
     for column in shown.columns:
         column.justify = "left"
     shown.columns[2].no_wrap = False

@@ -132,13 +132,17 @@ class Splits:
 
     @classmethod
     def of(cls, train: Dataset, test: Dataset, valid: int | float = 0.1, seed: int = 0) -> "Splits":
-        """Cut the validation samples (a count, or a fraction below 1) from those for training."""
+        """Cut the validation samples from those for training.
+
+        ``valid`` is a count, or a fraction below 1 of which at least one sample comes.
+        """
         if isinstance(valid, bool) or valid < 0 or (isinstance(valid, float) and valid >= 1):
             raise DataError(
                 f"`valid` is a number of samples or a fraction of the training set below 1: got "
                 f"{valid}."
             )
-        count = valid if isinstance(valid, int) else round(valid * len(train))
+        fraction = max(1, round(valid * len(train))) if valid and len(train) > 1 else 0
+        count = valid if isinstance(valid, int) else fraction
         kept, held_out = train.without(count, seed)
         return cls(
             replace(kept, name=f"{train.name} train"),

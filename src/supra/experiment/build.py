@@ -28,6 +28,7 @@ from supra.experiment.config import (
     FourierConfig,
     LaplacianConfig,
 )
+from supra.experiment.errors import ConfigError
 from supra.experiment.subspace import FamilySubspace, MeshSubspace, OwnSubspace, Subspace
 from supra.model import SupraOperator
 from supra.train import Predictor
@@ -45,6 +46,11 @@ def build_data(experiment: Experiment) -> Splits:
     else:
         path = data.root if data.name == "file" else data.root / STORE
         splits = open_dataset(path, **common)
+    if not len(splits.test):
+        raise DataError(
+            f"{data.root} has no test samples, so nothing could be said about the errors. Import "
+            f"or generate some."
+        )
     if data.limit is None:
         return splits
     return replace(splits, train=splits.train.subset(slice(data.limit)))
@@ -89,11 +95,16 @@ def build_network(
 ) -> nn.Module:
     """The network for samples of a layout on a domain of so many dimensions."""
     options = experiment.model.model_dump(exclude={"kind", "attention"})
+    if experiment.model.local and not isinstance(subspace, FamilySubspace):
+        raise ConfigError("model.local=true needs a grid and a tensor-product basis on it.")
     timed = layout.time == "condition"
     positions = 0 if experiment.positions == "none" else dimensions
     channels = len(layout.inputs) + timed + positions
     make = SupraOperator.of_paper if experiment.model.attention == "paper" else SupraOperator
-    return make(channels, len(layout.targets), subspace.modes, **options)
+    try:
+        return make(channels, len(layout.targets), subspace.modes, **options)
+    except ValueError as error:  # options that do not fit together, such as modes and heads
+        raise ConfigError(f"model: {error}") from None
 
 
 def build_predictor(

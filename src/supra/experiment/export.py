@@ -29,7 +29,9 @@ def export_surrogate(surrogate: Surrogate, path: Path, kind: Format) -> float:
         The largest difference to the surrogate's own numbers, relative to the largest of these.
     """
     if path.suffix != SUFFIXES[kind]:
-        raise DataError(f"A {kind} model is a {SUFFIXES[kind]} file: got {path.name!r}.")
+        raise DataError(f"A model as {kind} is a {SUFFIXES[kind]} file: got {path.name!r}.")
+    if not path.parent.is_dir():
+        raise DataError(f"The folder {path.parent} does not exist. Make it first.")
     if surrogate.domain is None:
         raise DataError("A model is exported with the domain of its samples: they had one each.")
     basis = surrogate.subspace(surrogate.domain)

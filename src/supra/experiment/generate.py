@@ -139,8 +139,8 @@ def _solutions(
                 yield running.pop(future), future.result()
     except BrokenProcessPool:
         raise ProblemError(
-            "A worker process died, perhaps for lack of memory. What is finished is kept: run the "
-            "same command again, with fewer --workers."
+            "A worker process died: for lack of memory (take fewer workers), or because the script "
+            'that started this has no `if __name__ == "__main__":`. What is finished is kept.'
         ) from None
 
 
@@ -148,6 +148,15 @@ def _solve(problem: Problem, index: int, seed: int, split: Split) -> Any:
     # One core per worker: samples are many, so they are what runs side by side.
     with threadpool_limits(1):
         return problem.sample(index, seed, split)
+
+
+class _Here(Executor):
+    """Does what is submitted at once, in this process."""
+
+    def submit(self, call: Callable, /, *arguments: Any, **options: Any) -> Future:
+        done: Future = Future()
+        done.set_result(call(*arguments, **options))
+        return done
 
 
 @contextmanager
@@ -159,6 +168,9 @@ def _executor(workers: int, cluster: str | None) -> Iterator[tuple[Executor, int
         return
     if workers < 1:
         raise ProblemError(f"At least one worker is needed: got {workers}.")
+    if workers == 1:
+        yield _Here(), 1
+        return
     # A new interpreter, not a copy of this one: copying a process with running threads may hang.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         try:

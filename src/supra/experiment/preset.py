@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -55,6 +55,13 @@ def field_names(model: type[BaseModel] = Experiment, prefix: str = "") -> Iterat
             yield prefix + name, field
         for kind in inside:
             yield from field_names(kind, f"{prefix}{name}.")
+
+
+def literals(annotation: Any) -> list[Any]:
+    """The words that a field allows, if they are listed."""
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [word for part in get_args(annotation) for word in literals(part)]
 
 
 def _models(annotation: Any) -> list[type[BaseModel]]:

@@ -20,8 +20,27 @@ _PAUSE = 20.0  # seconds between plain lines of one stage of work
 
 
 @contextmanager
-def progress(title: str, console: Console, quiet: bool = False) -> Iterator[Report]:
-    """Yield a function to call with (stage, steps done, steps in all)."""
+def progress(
+    title: str, console: Console, quiet: bool = False, stopped: str = "stopped"
+) -> Iterator[Report]:
+    """Yield a function to call with (stage, steps done, steps in all).
+
+    Args:
+        title: what is going on.
+        console: where to show it.
+        quiet: show nothing.
+        stopped: what to say when the user stops it.
+    """
+    try:
+        with _shown(title, console, quiet) as report:
+            yield report
+    except KeyboardInterrupt:
+        console.print(f"{title}: {stopped}", highlight=False, markup=False)
+        raise
+
+
+@contextmanager
+def _shown(title: str, console: Console, quiet: bool) -> Iterator[Report]:
     if quiet:
         yield lambda *_: None
         return

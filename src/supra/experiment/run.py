@@ -31,6 +31,7 @@ from supra.train import LATEST, History, Job, TrainError, World, fit
 from supra.train.world import ALONE
 
 CONFIG, RESULT = "config.yaml", "result.json"
+_FEW = 50
 Report = Callable[[str, int, int], None]
 
 
@@ -43,6 +44,9 @@ def train(
     report: Report = lambda *_: None,
 ) -> dict[str, Any]:
     """Make the data if need be, train, test the best weights once, and write ``result.json``."""
+    root = experiment.data.root.absolute()  # the run is used from other folders, too
+    data_config = experiment.data.model_copy(update={"root": root})
+    experiment = experiment.model_copy(update={"data": data_config})
     if world.writes:
         ensure_data(experiment, report)
         _write_text(folder / CONFIG, yaml.safe_dump(experiment.model_dump(mode="json")))
@@ -93,14 +97,19 @@ def ensure_data(experiment: Experiment, report: Report) -> None:
         return
     options = {name: str(value) for name, value in wanted.options.items()}
     request = Request(make_problem(data.name, options), wanted.train, wanted.test, wanted.seed)
-    generate(request, data.root, workers=os.cpu_count() or 1, report=report)
+    # A few samples are made sooner than other processes are started.
+    workers = 1 if wanted.train + wanted.test < _FEW else os.cpu_count() or 1
+    generate(request, data.root, workers, report=report)
 
 
 def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:
     """Refuse to touch an earlier run unless told what to do with it."""
     if resume and not (folder / LATEST).exists():
         raise TrainError(f"There is no run to resume in {folder}: {folder / LATEST} is missing.")
-    if folder.exists() and any(folder.iterdir()) and not resume:
+    if resume and overwrite:
+        raise TrainError("A run is either resumed or overwritten: choose one.")
+    started = folder.exists() and any(path.name != CONFIG for path in folder.iterdir())
+    if started and not resume:
         if not overwrite:
             raise TrainError(
                 f"{folder} is not empty. Go on with it by --resume, replace it by --overwrite, or "

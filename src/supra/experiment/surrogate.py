@@ -15,7 +15,7 @@ from supra.experiment.build import build_collate, build_network, restore_subspac
 from supra.experiment.config import Experiment
 from supra.experiment.preset import parse_experiment
 from supra.experiment.subspace import Subspace
-from supra.train import BEST, Evaluation, Predictor, evaluate
+from supra.train import BEST, Evaluation, Predictor, TrainError, evaluate
 from supra.train.checkpoint import load_checkpoint, save_checkpoint
 
 
@@ -41,7 +41,10 @@ class Surrogate:
     def load(cls, path: str | Path, device: torch.device | str = "cpu") -> "Surrogate":
         """From a run's folder (its best weights) or from a file of `save`."""
         path = Path(path)
-        path = path / BEST if path.is_dir() else path
+        if not path.is_file():
+            if not (path / BEST).exists():
+                raise TrainError(f"{path} is not the folder of a run: {path / BEST} is missing.")
+            path = path / BEST
         state = load_checkpoint(path, device)
         experiment = parse_experiment(state["experiment"], str(path))
         layout = _layout(state["layout"])

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from supra.train.errors import TrainError
+
 CPU = torch.device("cpu")
 
 
@@ -65,6 +67,8 @@ def joined_world(device: str | None = None) -> Iterator[World]:
     """The world that torchrun made, or this process alone."""
     size = int(os.environ.get("WORLD_SIZE", "1"))
     kind = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if kind not in ("cpu", "cuda") or (kind == "cuda" and not torch.cuda.is_available()):
+        raise TrainError(f"The device is cpu, or cuda where there is a GPU: got {kind!r}.")
     if size == 1:
         yield World(device=torch.device(kind))
         return

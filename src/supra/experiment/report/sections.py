@@ -87,10 +87,11 @@ def _doubt(study: Study) -> str:
 def learning(study: Study) -> str:
     """Curves of the training."""
     result, layout = study.result, study.data.test.layout
+    chosen_by = "validation" if len(study.data.valid) else "training"
     lines = (
         f"{result['epochs']} epochs in {duration(result['training_seconds'])} "
         f"({duration(result['training_cpu_seconds'])} of CPU time); the weights are those of epoch "
-        f"{result['best_epoch']}, the best on the validation samples."
+        f"{result['best_epoch']}, the best on the {chosen_by} samples."
     )
     if layout.time == "rollout":
         lines += " The training loss is of single steps, the validation error of whole rollouts."
