@@ -10,7 +10,7 @@ Coarse and quick unless `--full` is given; that takes some minutes and makes the
 import argparse
 from pathlib import Path
 
-from solver_page import airfoil, darcy, navier_stokes, perforated, pipe, plasticity
+from solver_page import airfoil, darcy, elasticity, navier_stokes, perforated, pipe, plasticity
 from solver_page.study import Study
 
 PARTS = {
@@ -20,6 +20,7 @@ PARTS = {
     "pipe": pipe.run,
     "airfoil": airfoil.run,
     "plasticity": plasticity.run,
+    "elasticity": elasticity.run,
 }
 
 

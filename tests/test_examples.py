@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from supra.experiment.reproduce.convergence import SIZES, errors
+
 EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
 
 
@@ -23,12 +25,10 @@ def test_example_runs_and_draws(path, tmp_path):
     assert list(tmp_path.glob("*.png"))
 
 
-def test_attention_in_a_subspace_converges_as_fast_as_the_functions_are_smooth(tmp_path):
+def test_attention_in_a_subspace_converges_as_fast_as_the_functions_are_smooth():
     """Truncation: N^-1/2 for a jump, N^-3/2 for a kink, faster than any power if analytic."""
-    path = next(path for path in EXAMPLES if path.stem == "convergence")
-    example = loaded(path)
-    found = example.main(tmp_path)
-    steps = np.log2(np.array(example.SIZES[1:]) / np.array(example.SIZES[:-1]))
+    found = errors()
+    steps = np.log2(np.array(SIZES[1:]) / np.array(SIZES[:-1]))
 
     def orders(kind: str, basis: str) -> np.ndarray:
         curve = np.array(found[kind][basis])

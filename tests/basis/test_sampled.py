@@ -216,3 +216,15 @@ def test_adding_onto_fields_is_adding():
     for basis in (separable, separable.dense()):
         expected = onto + basis.fields(coefficients)
         torch.testing.assert_close(basis.fields(coefficients, onto), expected)
+
+
+def test_the_grid_of_the_points_is_kept():
+    sampled = CosineBasis((2, 3)).sample(Grid((5, 4)))
+    dense = sampled.dense()
+    assert dense.shape == sampled.shape == (5, 4)
+    assert dense.to(torch.float16).shape == (5, 4)
+    assert SampledBasis.stack([dense, dense]).shape == (5, 4)
+    other = SampledBasis(dense.values, dense.weights, (4, 5))
+    assert SampledBasis.stack([dense, other]).shape is None
+    with pytest.raises(BasisError, match=r"shape \(3, 5\) does not have 20 points"):
+        SampledBasis(dense.values, dense.weights, (3, 5))

@@ -18,6 +18,17 @@ def test_singular_values_become_about_one_and_vectors_stay(shape):
     torch.testing.assert_close(keep, torch.diag_embed(values), atol=1e-12, rtol=0)
 
 
+@pytest.mark.parametrize("shape", [(3, 8, 8), (2, 4, 16), (2, 16, 4)])
+def test_singular_values_go_five_times_through_the_polynomial(shape):
+    torch.manual_seed(0)
+    matrices = torch.randn(*shape, dtype=torch.float64)
+    u, s, v = torch.linalg.svd(matrices, full_matrices=False)
+    s = s / s.norm(dim=1, keepdim=True)
+    for _ in range(5):
+        s = 3.4445 * s - 4.7750 * s**3 + 2.0315 * s**5
+    torch.testing.assert_close(orthogonalized(matrices), u * s[:, None] @ v, atol=1e-6, rtol=0)
+
+
 def test_steps_are_those_of_pytorch_up_to_its_bfloat16():
     torch.manual_seed(0)
     start = [torch.randn(8, 8), torch.randn(8, 16), torch.randn(8, 8)]

@@ -24,11 +24,13 @@ class SampledBasis:
             every sample of a batch has its own (see `stack`).
         weights: quadrature weights, shape ``(points,)`` or ``(batch, points)``; they sum to 1, and
             padded points have weight 0.
+        shape: points along each axis, where the points are those of a grid in C order.
         analysis: values times weights, made here, so that projection is one matrix product.
     """
 
     values: Float[Tensor, "*batch points modes"]
     weights: Float[Tensor, "*batch points"]
+    shape: tuple[int, ...] | None = None
     analysis: Float[Tensor, "*batch points modes"] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -37,11 +39,13 @@ class SampledBasis:
                 f"A basis needs one weight per point: got `values` of shape "
                 f"{tuple(self.values.shape)} and `weights` of shape {tuple(self.weights.shape)}."
             )
+        if self.shape is not None and prod(self.shape) != self.points:
+            raise BasisError(f"A grid of shape {self.shape} does not have {self.points} points.")
         object.__setattr__(self, "analysis", self.values * self.weights[..., None])
 
     def __repr__(self) -> str:
-        shape, kind = tuple(self.values.shape), self.values.dtype
-        return f"SampledBasis({shape} values, {kind}, {self.values.device})"
+        size, kind = tuple(self.values.shape), self.values.dtype
+        return f"SampledBasis({size} values, {kind}, {self.values.device})"
 
     @classmethod
     def stack(cls, bases: Iterable["Sampled"]) -> "SampledBasis":
@@ -60,9 +64,11 @@ class SampledBasis:
                 f"precision: got {modes} modes and {precisions} in {len(dense)} bases."
             )
         pad = torch.nn.utils.rnn.pad_sequence
+        shapes = {basis.shape for basis in dense}
         return cls(
             pad([basis.values for basis in dense], batch_first=True),
             pad([basis.weights for basis in dense], batch_first=True),
+            shapes.pop() if len(shapes) == 1 else None,
         )
 
     @property
@@ -111,8 +117,11 @@ class SampledBasis:
         return type(self)(self.values[node_map], (self.weights / shared)[node_map])
 
     def to(self, *args: Any, **kwargs: Any) -> "SampledBasis":
-        """A copy on another device or in another floating-point type, as `torch.Tensor.to`."""
-        return type(self)(self.values.to(*args, **kwargs), self.weights.to(*args, **kwargs))
+        """The basis on another device or in another floating-point type, as `torch.Tensor.to`."""
+        values, weights = self.values.to(*args, **kwargs), self.weights.to(*args, **kwargs)
+        # Every batch is asked to move: where it is there already, nothing is computed again.
+        unmoved = values is self.values and weights is self.weights
+        return self if unmoved else type(self)(values, weights, self.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,11 +209,13 @@ class SeparableBasis:
         values = self.axes[0].values
         for axis in self.axes[1:]:
             values = torch.kron(values, axis.values)
-        return SampledBasis(values, self.weights)
+        return SampledBasis(values, self.weights, self.shape)
 
     def to(self, *args: Any, **kwargs: Any) -> "SeparableBasis":
-        """A copy on another device or in another floating-point type, as `torch.Tensor.to`."""
-        return type(self)(tuple(axis.to(*args, **kwargs) for axis in self.axes))
+        """The basis on another device or in another floating-point type, as `torch.Tensor.to`."""
+        axes = tuple(axis.to(*args, **kwargs) for axis in self.axes)
+        unmoved = all(new is old for new, old in zip(axes, self.axes, strict=True))
+        return self if unmoved else type(self)(axes)
 
 
 Sampled = SampledBasis | SeparableBasis

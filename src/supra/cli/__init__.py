@@ -15,6 +15,7 @@ from supra.cli.data import app as data_app
 from supra.cli.data import generate_command
 from supra.cli.demo import demo
 from supra.cli.report import report
+from supra.cli.reproduce import reproduce_command
 from supra.cli.run import evaluate, export, predict, schema, train
 from supra.cli.screen import console, say, show_warning
 from supra.data import DataError
@@ -43,6 +44,7 @@ app.command()(report)
 app.command()(predict)
 app.command()(export)
 app.command()(benchmark)
+app.command("reproduce")(reproduce_command)
 app.command()(schema)
 app.add_typer(data_app, name="data")
 

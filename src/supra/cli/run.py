@@ -11,7 +11,15 @@ from supra.experiment.build import build_data
 from supra.experiment.errors import ConfigError
 from supra.experiment.export import SUFFIXES, Format, export_surrogate
 from supra.experiment.predict import predict_file
-from supra.experiment.preset import Scale, field_names, literals, load_experiment, preset_names
+from supra.experiment.preset import (
+    SUPRA,
+    Scale,
+    field_names,
+    literals,
+    load_experiment,
+    preset_names,
+    system_names,
+)
 from supra.experiment.progress import progress
 from supra.experiment.run import load_config, prepare_folder
 from supra.experiment.run import train as run_training
@@ -31,6 +39,10 @@ def train(
     scale: Annotated[Scale, typer.Option(help="How large: seconds, minutes, or as published.")] = (
         "small"
     ),
+    model: Annotated[
+        str,
+        typer.Option(metavar="NAME", help=f"Network with its recipe: {', '.join(system_names())}."),
+    ] = SUPRA,
     change: Annotated[
         list[str] | None,
         typer.Option("-s", metavar="FIELD=VALUE", help="Change a field, e.g. model.width=64."),
@@ -45,12 +57,18 @@ def train(
     Data that are not there are generated first. On several GPUs or processes:
     torchrun --nproc-per-node 2 -m supra train darcy
 
+    The same data with another network: supra train darcy --model transolver
+
     Example: supra train darcy --scale small -s model.width=64 --out runs/darcy
     """
-    folder = out or Path("runs") / Path(source).stem
-    if resume and change:
-        raise ConfigError(f"A resumed run keeps its settings ({folder}): no -s with --resume.")
-    experiment = load_config(folder) if resume else load_experiment(source, scale, change or [])
+    folder = out or Path("runs") / (Path(source).stem + (f"-{model}" if model != SUPRA else ""))
+    if resume and (change or model != SUPRA):
+        raise ConfigError(
+            f"A resumed run keeps its settings ({folder}): no -s or --model with --resume."
+        )
+    experiment = (
+        load_config(folder) if resume else load_experiment(source, scale, change or [], model)
+    )
     with joined_world(device) as world:
         if world.writes:
             prepare_folder(folder, resume, overwrite)

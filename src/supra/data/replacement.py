@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -47,6 +49,17 @@ class Replacement:
     def _identity(self) -> tuple[int, ...]:
         status = self.path.stat() if self.path.exists() else None
         return (status.st_ino, status.st_size, status.st_mtime_ns) if status else ()
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A path to write to, which becomes ``path`` when the block ends without an error."""
+    place = Replacement(path)
+    try:
+        yield place.unfinished
+        place.take_place()
+    finally:
+        place.discard()
 
 
 def _to_disk(path: Path) -> None:

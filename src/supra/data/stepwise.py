@@ -1,5 +1,6 @@
 """Time-dependent samples taken apart: every moment becomes a sample to learn from."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,6 +36,17 @@ def stepwise(dataset: Dataset, unroll: int = 1) -> Dataset:
     return replace(dataset, layout=taken, read=read, indices=indices)
 
 
+def moments(sample: Sample, layout: Layout) -> Iterator[Sample]:
+    """All that `stepwise` makes of one sample, from a single read of it."""
+    if layout.time == "steady":
+        yield sample
+    for step in range(len(layout.times)):
+        if layout.history:
+            yield _window(sample, layout, step, unroll=1)
+        else:
+            yield _moment(sample, layout, step)
+
+
 @dataclass(frozen=True)
 class _Window:
     """Reads the states before a moment and those after it."""
@@ -45,16 +57,7 @@ class _Window:
 
     def __call__(self, index: int) -> Sample:
         number, start = divmod(index, len(self.layout.times) - self.unroll + 1)
-        sample = self.read(number)
-        channels = len(self.layout.targets)
-        # Past states lie in the channels: (points, history · channels).
-        past = sample.inputs[:, start * channels :]
-        seen = [past, *sample.targets[max(0, start - self.layout.history) : start]]
-        return replace(
-            sample,
-            inputs=np.concatenate(seen, axis=1),
-            targets=sample.targets[start : start + self.unroll],
-        )
+        return _window(self.read(number), self.layout, start, self.unroll)
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,18 @@ class _Moment:
 
     def __call__(self, index: int) -> Sample:
         number, step = divmod(index, len(self.layout.times))
-        sample = self.read(number)
-        time = np.full((len(sample.inputs), 1), self.layout.times[step], sample.inputs.dtype)
-        inputs = np.concatenate([sample.inputs, time], axis=1)
-        return replace(sample, inputs=inputs, targets=sample.targets[step])
+        return _moment(self.read(number), self.layout, step)
+
+
+def _window(sample: Sample, layout: Layout, start: int, unroll: int) -> Sample:
+    # Past states lie in the channels: (points, history · channels).
+    past = sample.inputs[:, start * len(layout.targets) :]
+    seen = [past, *sample.targets[max(0, start - layout.history) : start]]
+    inputs = np.concatenate(seen, axis=1)
+    return replace(sample, inputs=inputs, targets=sample.targets[start : start + unroll])
+
+
+def _moment(sample: Sample, layout: Layout, step: int) -> Sample:
+    time = np.full((len(sample.inputs), 1), layout.times[step], sample.inputs.dtype)
+    inputs = np.concatenate([sample.inputs, time], axis=1)
+    return replace(sample, inputs=inputs, targets=sample.targets[step])

@@ -1,5 +1,6 @@
 """Options that are one of a few words, or a whole number: checked with one message each."""
 
+from collections.abc import Iterable
 from difflib import get_close_matches
 from operator import index
 from typing import Any, get_args
@@ -10,12 +11,12 @@ def check_choice(name: str, value: object, allowed: Any, error: type[ValueError]
     choices = get_args(allowed) or tuple(allowed)
     if value not in choices:
         words = " or ".join(filter(None, [", ".join(map(repr, choices[:-1])), repr(choices[-1])]))
-        raise error(f"`{name}` must be {words}: got {value!r}.{_guess(value, choices)}")
+        raise error(f"`{name}` must be {words}: got {value!r}.{guess(value, choices)}")
 
 
-def _guess(value: object, choices: tuple) -> str:
-    """The choice that was probably meant."""
-    close = get_close_matches(str(value), [str(choice) for choice in choices], n=1)
+def guess(value: object, choices: Iterable[object], cutoff: float = 0.6) -> str:
+    """A sentence with the choice that was probably meant, or nothing."""
+    close = get_close_matches(str(value), [str(choice) for choice in choices], 1, cutoff)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 

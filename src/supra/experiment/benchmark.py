@@ -7,7 +7,9 @@ from math import log
 import torch
 from rich.console import Console
 from rich.table import Table
+from torch import nn
 
+from supra.baselines import FNO, GNOT, LNO, GalerkinTransformer, Transolver
 from supra.basis import ChebyshevBasis, LaplacianBasis, SeparableBasis
 from supra.basis.sampled import Sampled
 from supra.domain import Grid, Mesh, shapes
@@ -54,14 +56,45 @@ def grid_subjects(setting: Setting) -> list[Subject]:
     ]
 
 
+def baseline_subjects(setting: Setting) -> list[Subject]:
+    """The other systems with the same width and depth, their published options otherwise."""
+    basis = grid_basis(setting.side, 128)  # they ask for the grid only
+    kinds: dict[str, Callable[..., nn.Module]] = {
+        "Galerkin Transformer": GalerkinTransformer,
+        "GNOT": GNOT,
+        "Transolver": Transolver,
+        "LNO": LNO,
+        "FNO 12×12": FNO,
+    }
+    arguments = (torch.randn(BATCH, basis.points, 3), basis)
+    size = {"width": setting.width, "depth": DEPTH}
+    return [Subject(name, make(3, 1, **size), arguments) for name, make in kinds.items()]
+
+
+def lean_subject(setting: Setting) -> Subject:
+    """A SUPRA of the same width with less to do at each point: half the layers."""
+    basis = grid_basis(setting.side, 256)
+    model = SupraOperator(3, 1, basis.modes, width=setting.width, depth=DEPTH // 2)
+    inputs = torch.randn(BATCH, basis.points, 3)
+    return Subject("SUPRA N=256, 4 layers", model, (inputs, basis))
+
+
 def efficiency(
     console: Console, settings: Sequence[Setting] = SETTINGS, competitors: Sequence[Competitor] = ()
-) -> None:
-    """Print a table per setting; competitors are measured in the same turns."""
+) -> dict[Setting, list[Cost]]:
+    """Print a table per setting; all systems are measured in the same turns."""
+    found = {}
     for setting in settings:
-        subjects = grid_subjects(setting) + [make(setting) for make in competitors]
+        subjects = [
+            *grid_subjects(setting),
+            lean_subject(setting),
+            *baseline_subjects(setting),
+            *(make(setting) for make in competitors),
+        ]
         title = f"{setting.width} functions, {setting.side}² grid"
-        _measure(console, title, subjects, rounds=7 if setting.width == 64 else 3)
+        rounds = 7 if setting.width == 64 else 3
+        found[setting] = _measure(console, title, subjects, rounds)
+    return found
 
 
 def irregular(console: Console, width: int = 64) -> None:

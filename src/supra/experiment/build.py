@@ -1,10 +1,12 @@
 """From an experiment's values to the objects they stand for."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from torch import nn
 
+from supra.baselines import FNO, GNOT, LNO, GalerkinTransformer, Transolver
 from supra.basis import ChebyshevBasis, CosineBasis, FourierBasis
 from supra.data import (
     Augmentation,
@@ -15,8 +17,8 @@ from supra.data import (
     Normalizer,
     Splits,
     load_dataset,
+    moments,
     open_dataset,
-    stepwise,
     symmetries,
 )
 from supra.data.public.sets import SETS
@@ -27,13 +29,28 @@ from supra.experiment.config import (
     Experiment,
     FourierConfig,
     LaplacianConfig,
+    PodConfig,
+    SupraConfig,
 )
 from supra.experiment.errors import ConfigError
-from supra.experiment.subspace import FamilySubspace, MeshSubspace, OwnSubspace, Subspace
+from supra.experiment.subspace import (
+    FamilySubspace,
+    MeshSubspace,
+    OwnSubspace,
+    PodSubspace,
+    Subspace,
+)
 from supra.model import SupraOperator
 from supra.train import Predictor
 from supra.train.loop import Augment
 
+BASELINES: dict[str, Callable[..., nn.Module]] = {
+    "fno": FNO,
+    "galerkin": GalerkinTransformer,
+    "gnot": GNOT,
+    "lno": LNO,
+    "transolver": Transolver,
+}
 STORE = "data.h5"  # where problems without a public layout put their samples
 
 
@@ -66,6 +83,8 @@ def build_subspace(experiment: Experiment, train: Dataset | None) -> Subspace:
             return FamilySubspace(ChebyshevBasis(basis.modes))
         case CosineConfig():
             return FamilySubspace(CosineBasis(basis.modes))
+        case PodConfig():
+            return PodSubspace.of_targets(train, basis.modes)
         case LaplacianConfig(geometry="own"):
             return OwnSubspace(basis.modes, basis.boundary)
         case LaplacianConfig(geometry="mean") if train is not None:
@@ -81,6 +100,8 @@ def build_subspace(experiment: Experiment, train: Dataset | None) -> Subspace:
 
 def restore_subspace(experiment: Experiment, state: dict[str, Any]) -> Subspace:
     """The subspace of a saved surrogate."""
+    if "components" in state:
+        return PodSubspace.from_state(state)
     if "values" in state:
         return MeshSubspace.from_state(state)
     return build_subspace(experiment, None)
@@ -94,29 +115,41 @@ def build_network(
     experiment: Experiment, layout: Layout, dimensions: int, subspace: Subspace
 ) -> nn.Module:
     """The network for samples of a layout on a domain of so many dimensions."""
-    options = experiment.model.model_dump(exclude={"kind", "attention"})
-    if experiment.model.local and not isinstance(subspace, FamilySubspace):
-        raise ConfigError("model.local=true needs a grid and a tensor-product basis on it.")
+    model = experiment.model
     timed = layout.time == "condition"
     positions = 0 if experiment.positions == "none" else dimensions
-    channels = len(layout.inputs) + timed + positions
-    make = SupraOperator.of_paper if experiment.model.attention == "paper" else SupraOperator
+    channels = (len(layout.inputs) + timed + positions, len(layout.targets))
+    options = model.model_dump(exclude={"kind", "attention"})
+    if not positions and model.kind in ("galerkin", "gnot", "lno") and not _are_positions(layout):
+        raise ConfigError(f"model.kind={model.kind} asks for positions: use positions=physical.")
     try:
-        return make(channels, len(layout.targets), subspace.modes, **options)
+        if not isinstance(model, SupraConfig):
+            return BASELINES[model.kind](*channels, space=dimensions, **options)
+        make = SupraOperator.of_paper if model.attention == "paper" else SupraOperator
+        return make(*channels, subspace.modes, **options)
     except ValueError as error:  # options that do not fit together, such as modes and heads
         raise ConfigError(f"model: {error}") from None
+
+
+def _are_positions(layout: Layout) -> bool:
+    """Whether the last given functions are the positions themselves, as where shapes differ."""
+    return [channel.name for channel in layout.inputs[-2:]] == ["x", "y"]
 
 
 def build_predictor(
     experiment: Experiment, train: Dataset, collate: Collate, subspace: Subspace
 ) -> Predictor:
     """The network with normalisers fitted to the training samples."""
-    dimensions = train[0].domain.points.shape[1]
+    domain = train[0].domain
+    for option in ("local", "structured"):
+        if getattr(experiment.model, option, False) and not isinstance(domain, Grid):
+            raise ConfigError(f"model.{option}=true needs samples on a grid.")
+    dimensions = domain.points.shape[1]
     network = build_network(experiment, train.layout, dimensions, subspace)
-    kinds, moments = experiment.normalize, stepwise(train)
-    numbers = range(len(moments))
-    inputs = Normalizer.fit((collate.inputs(moments[k]) for k in numbers), kinds.inputs)
-    targets = Normalizer.fit((moments[k].targets for k in numbers), kinds.targets)
+    kinds, numbers = experiment.normalize, range(len(train))
+    given = (collate.inputs(m) for k in numbers for m in moments(train[k], train.layout))
+    inputs = Normalizer.fit(given, kinds.inputs)
+    targets = Normalizer.fit((train[k].targets for k in numbers), kinds.targets)
     return Predictor(network, train.layout, inputs, targets)
 
 

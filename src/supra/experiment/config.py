@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from supra.basis.base import Boundary
 from supra.data.batch import Positions, Weighting
@@ -79,8 +79,16 @@ class LaplacianConfig(Settings):
     )
 
 
+class PodConfig(Settings):
+    """Principal components of the training targets: the subspace that holds most of them."""
+
+    kind: Literal["pod"] = "pod"
+    modes: int = Field(128, ge=1, description="components")
+
+
 BasisConfig = Annotated[
-    FourierConfig | ChebyshevConfig | CosineConfig | LaplacianConfig, Field(discriminator="kind")
+    FourierConfig | ChebyshevConfig | CosineConfig | LaplacianConfig | PodConfig,
+    Field(discriminator="kind"),
 ]
 
 
@@ -100,6 +108,77 @@ class SupraConfig(Settings):
     local: bool = Field(False, description="a 3×3 depthwise convolution beside attention (grids)")
 
 
+class FnoConfig(Settings):
+    """Fourier Neural Operator, on grids of two axes."""
+
+    kind: Literal["fno"] = "fno"
+    width: int = Field(32, ge=1, description="channels inside the network")
+    depth: int = Field(4, ge=1, description="Fourier layers")
+    modes: int = Field(12, ge=1, description="frequencies kept per axis")
+    padding: int = Field(0, ge=0, description="points added beyond open edges")
+
+
+class GalerkinConfig(Settings):
+    """Galerkin Transformer."""
+
+    kind: Literal["galerkin"] = "galerkin"
+    width: int = Field(128, ge=1, description="features per point")
+    depth: int = Field(6, ge=1, description="layers")
+    heads: int = Field(4, ge=1, description="attention heads")
+    decoder: Literal["pointwise", "spectral"] = Field(
+        "pointwise", description="last layers: at each point, or Fourier layers on a grid"
+    )
+    norm: bool = Field(True, description="layer norms in front of attention and maps")
+
+
+class GnotConfig(Settings):
+    """General Neural Operator Transformer."""
+
+    kind: Literal["gnot"] = "gnot"
+    width: int = Field(128, ge=1, description="features per point")
+    depth: int = Field(3, ge=1, description="layers")
+    heads: int = Field(8, ge=1, description="attention heads")
+    experts: int = Field(3, ge=1, description="networks that positions choose between")
+    trunk: Literal["positions", "inputs"] = Field(
+        "positions", description="what the queries are made of"
+    )
+
+
+class TransolverConfig(Settings):
+    """Transolver: attention between learned slices of the domain."""
+
+    kind: Literal["transolver"] = "transolver"
+    width: int = Field(128, ge=1, description="features per point")
+    depth: int = Field(8, ge=1, description="layers")
+    heads: int = Field(8, ge=1, description="attention heads")
+    slices: int = Field(64, ge=1, description="slices of the domain")
+    mlp_ratio: float = Field(1.0, gt=0, description="hidden width of point-wise maps over width")
+    structured: bool = Field(True, description="slices by 3×3 convolutions (grids)")
+    reference: int = Field(
+        0, ge=0, description="distances to so many points per axis instead of positions (grids)"
+    )
+
+
+class LnoConfig(Settings):
+    """Latent Neural Operator."""
+
+    kind: Literal["lno"] = "lno"
+    width: int = Field(128, ge=1, description="features per point and per latent token")
+    depth: int = Field(4, ge=1, description="transformer layers on the latent tokens")
+    heads: int = Field(8, ge=1, description="attention heads")
+    modes: int = Field(256, ge=1, description="latent tokens")
+    layers: int = Field(2, ge=1, description="hidden layers of the maps at each point")
+
+
+ModelConfig = Annotated[
+    SupraConfig | FnoConfig | GalerkinConfig | GnotConfig | TransolverConfig | LnoConfig,
+    Field(discriminator="kind"),
+]
+
+
+FIRST_KINDS = {"basis": "fourier", "model": "supra"}
+
+
 class NormalizeConfig(Settings):
     """To numbers of order one: fitted on the training samples."""
 
@@ -112,9 +191,22 @@ class Experiment(Settings):
 
     data: DataConfig
     basis: BasisConfig = Field(default_factory=FourierConfig)
-    model: SupraConfig = Field(default_factory=SupraConfig)
+    model: ModelConfig = Field(default_factory=SupraConfig)
     train: TrainSettings = Field(default_factory=TrainSettings)
     normalize: NormalizeConfig = Field(default_factory=NormalizeConfig)
     positions: Positions = Field("physical", description="positions added to the inputs")
     weighting: Weighting = Field("quadrature", description="weights of points in loss and error")
     seed: int = Field(0, ge=0, description="of initial weights, validation samples and order")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_kinds(cls, content: Any) -> Any:
+        """Parts that do not say what they are, are of the first kind."""
+        if not isinstance(content, dict):
+            return content
+        parts = {
+            name: {"kind": kind, **content[name]}
+            for name, kind in FIRST_KINDS.items()
+            if isinstance(content.get(name), dict)
+        }
+        return {**content, **parts}

@@ -1,5 +1,6 @@
 """Data sets made by our solvers: in parallel, and from where it was stopped."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -15,6 +16,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 from threadpoolctl import threadpool_limits
 
+from supra.basis.eigen import Report
 from supra.data import Channel, DataError, Layout, Sample, StoreWriter, open_store, write_public
 from supra.data.public.sets import SETS
 from supra.data.public.sidecar import Sidecar
@@ -25,6 +27,7 @@ from supra.experiment.parts import Parts
 from supra.problems import (
     Airfoil,
     Darcy,
+    Elasticity,
     NavierStokes,
     PerforatedPlate,
     Pipe,
@@ -35,14 +38,13 @@ from supra.problems import (
     Split,
 )
 
-Report = Callable[[str, int, int], None]
 Job = tuple[Split, int]
 
 PARTS = "unfinished"  # folder of finished samples while others are still to be solved
 
 PROBLEMS: dict[str, type[Problem]] = {
     problem.name: problem
-    for problem in (Darcy, NavierStokes, Airfoil, Pipe, Plasticity, PerforatedPlate)
+    for problem in (Darcy, NavierStokes, Airfoil, Pipe, Plasticity, Elasticity, PerforatedPlate)
 }
 
 
@@ -66,6 +68,11 @@ class Request:
     def identity(self) -> dict[str, Any]:
         """All that a sample depends on besides its number."""
         return {"problem": self.problem.name, "options": self.problem.options(), "seed": self.seed}
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """All that a data set depends on."""
+        return {**self.identity, "train": self.train, "test": self.test}
 
 
 def make_problem(name: str, options: dict[str, str]) -> Problem:
@@ -93,7 +100,8 @@ def generate(
 ) -> None:
     """Make the data set in a folder; what is there of the same request is not made again."""
     done = _found(out)
-    if done == {**request.identity, "train": request.train, "test": request.test}:
+    if done == request.record:
+        shutil.rmtree(out / PARTS, ignore_errors=True)  # of a process killed after the last write
         return
     if done is not None:
         raise DataError(f"{out} holds another data set: {done}. Name another folder or empty it.")
@@ -227,8 +235,7 @@ def _write_store(request: Request, path: Path, splits: dict[Split, Iterator[Solu
     assert isinstance(problem, PerforatedPlate)
     shared = problem.mesh(problem.plate) if problem.geometry == "shared" else None
     layout = Layout((Channel("a"), Channel("f")), (Channel("u"),))
-    identity = {**request.identity, "train": request.train, "test": request.test}
-    with StoreWriter(path, layout, shared, metadata={"request": identity}) as store:
+    with StoreWriter(path, layout, shared, metadata={"request": request.record}) as store:
         for split, solutions in splits.items():
             for solution in solutions:
                 store.add(_sample(solution, shared), split)

@@ -1,7 +1,6 @@
 """Finished samples on disk, one file each, so that a generation can be stopped and go on."""
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from supra.data import DataError
+from supra.data.replacement import replacing
 from supra.problems import Solution, Split
 
 
@@ -27,7 +27,8 @@ class Parts:
         folder.mkdir(parents=True, exist_ok=True)
         note = folder / "request.json"
         if not note.exists():
-            _write(note, lambda path: path.write_text(json.dumps(request, indent=1)))
+            with replacing(note) as unfinished:
+                unfinished.write_text(json.dumps(request, indent=1))
         found = json.loads(note.read_text())
         if found != json.loads(json.dumps(request)):
             raise DataError(
@@ -41,7 +42,9 @@ class Parts:
         return [index for index in range(count) if not self._path(split, index).exists()]
 
     def save(self, split: Split, index: int, solution: Solution) -> None:
-        _write(self._path(split, index), lambda path: np.savez(path, **solution))  # type: ignore[arg-type]
+        # Given a name, numpy would add an extension.
+        with replacing(self._path(split, index)) as unfinished, open(unfinished, "wb") as file:
+            np.savez(file, **solution)  # type: ignore[arg-type]
 
     def load(self, split: Split, index: int) -> Solution:
         path = self._path(split, index)
@@ -59,10 +62,3 @@ class Parts:
 
     def _path(self, split: Split, index: int) -> Path:
         return self.folder / f"{split}-{index:06d}.npz"
-
-
-def _write(path: Path, write: Any) -> None:
-    """Through another name, so that under its own a file is either whole or not there."""
-    partial = path.with_name(f"partial-{os.getpid()}{path.suffix}")
-    write(partial)
-    os.replace(partial, path)

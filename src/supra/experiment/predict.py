@@ -6,6 +6,7 @@ import numpy as np
 
 from supra.data import DataError
 from supra.data.cases.case_file import MESHES, Case, read_case
+from supra.data.replacement import replacing
 from supra.domain import Mesh
 from supra.domain.files import WRITABLE, check_writable, write_mesh
 from supra.experiment.surrogate import Surrogate
@@ -83,9 +84,9 @@ def _check_output(output: Path, source: Path) -> None:
 
 def _write(output: Path, found: Named, mesh: Mesh | None) -> None:
     if output.suffix.lower() == ".npz":
-        unfinished = output.with_name(f".{output.stem}-unfinished.npz")
-        np.savez(unfinished, **found)  # type: ignore[arg-type]
-        unfinished.replace(output)
+        # Given a name, numpy would add an extension.
+        with replacing(output) as unfinished, open(unfinished, "wb") as file:
+            np.savez(file, **found)  # type: ignore[arg-type]
         return
     assert mesh is not None
     check_writable(output, mesh, found)

@@ -1,7 +1,6 @@
-"""Experiments by name: presets, users' own files, and changes to single fields."""
+"""Experiments by name: presets, users' own files, other systems, changes to single fields."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -9,24 +8,38 @@ from typing import Any, Literal, get_args, get_origin
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from supra.experiment.config import Experiment
+from supra.domain.choice import check_choice, guess
+from supra.experiment.config import FIRST_KINDS, Experiment
 from supra.experiment.errors import ConfigError
 
 Scale = Literal["smoke", "small", "paper"]
+SUPRA = "supra"  # the presets' own network
 _BASE = "base"
 
 
 def preset_names() -> list[str]:
     """Names of the presets that come with the package."""
-    folder = files("supra.experiment") / "presets"
-    return sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    return _names("presets")
 
 
-def load_experiment(source: str, scale: Scale = "small", changes: Sequence[str] = ()) -> Experiment:
+def system_names() -> list[str]:
+    """Names of the networks with recipes that come with the package."""
+    return [SUPRA, *_names("systems")]
+
+
+def load_experiment(
+    source: str, scale: Scale = "small", changes: Sequence[str] = (), system: str = SUPRA
+) -> Experiment:
     """A preset's or a YAML file's experiment at a scale, with changes such as ``model.width=64``.
 
     A file either holds one experiment, or a part ``base`` and parts named after scales that say
     what is different there.
+
+    Args:
+        source: name of a preset, or a file.
+        scale: how large.
+        changes: the last word.
+        system: another network for the same data, with its published recipe.
     """
     content = _read(source)
     if _BASE in content:
@@ -34,6 +47,8 @@ def load_experiment(source: str, scale: Scale = "small", changes: Sequence[str] 
             known = ", ".join(key for key in content if key != _BASE)
             raise ConfigError(f"{source!r} has no scale {scale!r}; it has: {known}.")
         content = _merged(content[_BASE] or {}, content[scale] or {})
+    for part in _recipe(system, scale, source):
+        content = _merged(content, part)
     for change in changes:
         content = _merged(content, _nested(change))
     return parse_experiment(content, source)
@@ -70,6 +85,22 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
     return [model for part in get_args(annotation) for model in _models(part)]
 
 
+def _names(folder: str) -> list[str]:
+    entries = (files("supra.experiment") / folder).iterdir()
+    return sorted(entry.name[:-5] for entry in entries if entry.name.endswith(".yaml"))
+
+
+def _recipe(system: str, scale: str, problem: str) -> Iterator[dict[str, Any]]:
+    """What a system has otherwise: everywhere, at a scale, for a problem, for both."""
+    check_choice("model", system, system_names(), ConfigError)
+    if system == SUPRA:
+        return
+    name = f"{system}.yaml"
+    recipe = read_yaml((files("supra.experiment") / "systems" / name).read_text(), name)
+    for part in (_BASE, scale, problem, f"{problem}-{scale}"):
+        yield recipe.get(part, {})
+
+
 def _read(source: str) -> dict[str, Any]:
     path = Path(source)
     if source in preset_names():
@@ -77,11 +108,9 @@ def _read(source: str) -> dict[str, Any]:
     elif path.suffix in (".yaml", ".yml") and path.exists():
         text = path.read_text()
     else:
-        close = get_close_matches(source, preset_names(), n=1)
-        meant = f" Did you mean {close[0]!r}?" if close else ""
         raise ConfigError(
             f"{source!r} is neither a preset ({', '.join(preset_names())}) nor a YAML file that "
-            f"exists.{meant}"
+            f"exists.{guess(source, preset_names())}"
         )
     return read_yaml(text, source)
 
@@ -117,7 +146,8 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
     for key, value in changes.items():
         before = result.get(key)
         if isinstance(value, Mapping) and isinstance(before, Mapping):
-            other_kind = "kind" in value and value["kind"] != before.get("kind", value["kind"])
+            first = before.get("kind", FIRST_KINDS.get(key))
+            other_kind = "kind" in value and value["kind"] != first
             result[key] = dict(value) if other_kind else _merged(before, value)
         else:
             result[key] = value
@@ -129,8 +159,7 @@ def _explained(error: ValidationError) -> str:
     first = error.errors()[0]
     name = _field_name([str(part) for part in first["loc"]])
     if first["type"] == "extra_forbidden":
-        close = get_close_matches(name, [known for known, _ in field_names()], n=1, cutoff=0.5)
-        meant = f" Did you mean {close[0]!r}?" if close else ""
+        meant = guess(name, [known for known, _ in field_names()], cutoff=0.5)
         return f"there is no field {name!r}.{meant} `supra schema` lists all."
     if first["type"] == "missing":
         return f"the field {name!r} is required."

@@ -1,7 +1,7 @@
 """Progress of long work: a bar on a terminal, plain lines elsewhere."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -15,7 +15,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-Report = Callable[[str, int, int], None]
+from supra.basis.eigen import Report
+
 _PAUSE = 20.0  # seconds between plain lines of one stage of work
 
 

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,9 @@ from typing import Any
 import torch
 import yaml
 
+from supra.basis.eigen import Report
 from supra.data import Dataset, Splits
+from supra.data.replacement import replacing
 from supra.experiment.build import (
     build_augmentation,
     build_collate,
@@ -32,7 +33,6 @@ from supra.train.world import ALONE
 
 CONFIG, RESULT = "config.yaml", "result.json"
 _FEW = 50
-Report = Callable[[str, int, int], None]
 
 
 def train(
@@ -71,8 +71,11 @@ def train(
     history = fit(job, resume, report)
     if not world.writes:
         return {}
+    best = Surrogate.load(folder, world.device)
+    trained = best.evaluate(data.train, experiment.train.batch_size).summary()
     result = {
-        **errors_on_test(Surrogate.load(folder, world.device), data, experiment),
+        **errors_on_test(best, data, experiment),
+        "train_error": trained["relative_l2"],
         **_costs(history, preparation_seconds),
         "parameters": sum(w.numel() for w in surrogate.predictor.parameters()),
         "seed": experiment.seed,
@@ -173,6 +176,5 @@ def _commit() -> str | None:
 
 
 def _write_text(path: Path, text: str) -> None:
-    partial = path.with_name(path.name + ".partial")
-    partial.write_text(text)
-    os.replace(partial, path)
+    with replacing(path) as unfinished:
+        unfinished.write_text(text)

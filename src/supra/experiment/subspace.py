@@ -1,6 +1,8 @@
 """Where the basis of a sample comes from: its grid, one mesh for all, or its own mesh."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,9 +10,13 @@ import torch
 
 from supra.basis import Basis, LaplacianBasis, SampledBasis
 from supra.basis.base import Boundary
+from supra.basis.pod import principal_components
 from supra.basis.sampled import Sampled
 from supra.data import Dataset
 from supra.domain import Domain, DomainError, Grid, Mesh
+
+_MOST = 16  # sampled bases that are kept
+_ROWS = 4000  # snapshots that principal components are made of
 
 
 @dataclass(frozen=True)
@@ -27,9 +33,7 @@ class FamilySubspace:
     def __call__(self, domain: Domain) -> Sampled:
         # Functions on the box do not depend on where a mapped grid's points are.
         key = (domain.shape, domain.periodic, domain.nodes) if isinstance(domain, Grid) else domain
-        if key not in self._sampled:
-            self._sampled[key] = self.basis.sample(domain)
-        return self._sampled[key]
+        return _kept(self._sampled, key, lambda: self.basis.sample(domain))
 
     def state(self) -> dict[str, Any]:
         return {}
@@ -77,25 +81,24 @@ class MeshSubspace:
     def __call__(self, domain: Domain) -> Sampled:
         same = len(domain.points) == len(self.node_map)
         if same and (not self.by_position or self._is_mine(domain)):
-            return self._at_nodes()
+            return self._at_nodes(_grid_shape(domain))
         if not self.by_position:
             raise DomainError(
                 f"This subspace is of meshes with {len(self.node_map)} points: got "
                 f"{len(domain.points)}."
             )
-        if domain not in self._sampled:
-            self._sampled[domain] = self.basis.sample(domain)
-        return self._sampled[domain]
+        return _kept(self._sampled, domain, lambda: self.basis.sample(domain))
 
     def _is_mine(self, domain: Domain) -> bool:
         return np.array_equal(domain.points, self.basis.domain.points[self.node_map])
 
-    def _at_nodes(self) -> Sampled:
-        if "nodes" not in self._sampled:
+    def _at_nodes(self, shape: tuple[int, ...] | None) -> Sampled:
+        def make() -> Sampled:
             sampled = self.basis.sample(self.basis.domain)
             assert isinstance(sampled, SampledBasis)
-            self._sampled["nodes"] = sampled.unwelded(torch.tensor(self.node_map))
-        return self._sampled["nodes"]
+            return replace(sampled.unwelded(torch.tensor(self.node_map)), shape=shape)
+
+        return _kept(self._sampled, shape, make)
 
     def state(self) -> dict[str, Any]:
         """The functions themselves: eigenvectors computed elsewhere may be turned differently."""
@@ -130,17 +133,89 @@ class OwnSubspace:
     boundary: Boundary
 
     def __call__(self, domain: Domain) -> Sampled:
-        if isinstance(domain, Grid):
-            domain = _as_mesh(domain)
-        if isinstance(domain, Mesh):
-            return LaplacianBasis.from_mesh(domain, self.modes, self.boundary).sample(domain)
-        return LaplacianBasis.from_points(domain.points, self.modes).sample(domain)
+        mesh = _as_mesh(domain) if isinstance(domain, Grid) else domain
+        if isinstance(mesh, Mesh):
+            basis = LaplacianBasis.from_mesh(mesh, self.modes, self.boundary)
+        else:
+            basis = LaplacianBasis.from_points(mesh.points, self.modes)
+        return replace(basis.sample(mesh), shape=_grid_shape(domain))
 
     def state(self) -> dict[str, Any]:
         return {}
 
 
-Subspace = FamilySubspace | MeshSubspace | OwnSubspace
+@dataclass(frozen=True)
+class PodSubspace:
+    """Principal components of the training targets, known at the training samples' points only.
+
+    Attributes:
+        components: values at the points, orthonormal in ``weights``.
+        weights: of the points, summing to 1.
+    """
+
+    components: torch.Tensor
+    weights: torch.Tensor
+    _sampled: dict[Any, Sampled] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of_targets(cls, train: Dataset | None, modes: int) -> "PodSubspace":
+        assert train is not None
+        domain = train[0].domain
+        shared = train.domain is not None
+        weights = domain.weights if shared else np.full(len(domain.points), 1 / len(domain.points))
+        components = principal_components(_snapshots(train), weights, modes)
+        return cls(torch.tensor(components), torch.tensor(weights))
+
+    @property
+    def modes(self) -> int:
+        return self.components.shape[1]
+
+    def __call__(self, domain: Domain) -> Sampled:
+        if len(domain.points) != len(self.components):
+            raise DomainError(
+                f"Principal components are known at the {len(self.components)} points of the "
+                f"training samples: got {len(domain.points)}. Use another basis.kind."
+            )
+        shape, precision = _grid_shape(domain), torch.get_default_dtype()
+        make = partial(SampledBasis, self.components.to(precision), self.weights.to(precision))
+        return _kept(self._sampled, (shape, precision), lambda: make(shape))
+
+    def state(self) -> dict[str, Any]:
+        return {"components": self.components, "weights": self.weights}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> "PodSubspace":
+        return cls(state["components"], state["weights"])
+
+
+Subspace = FamilySubspace | MeshSubspace | OwnSubspace | PodSubspace
+
+
+def _kept(cache: dict[Any, Sampled], key: Any, make: Callable[[], Sampled]) -> Sampled:
+    """What was made for a key before, or now; the oldest goes, as every sample may be new."""
+    if key not in cache:
+        if len(cache) >= _MOST:
+            del cache[next(iter(cache))]
+        cache[key] = make()
+    return cache[key]
+
+
+def _snapshots(train: Dataset) -> np.ndarray:
+    """Targets as rows, spread evenly over samples, moments and channels, but not too many."""
+    sizes = {train[k].targets.shape for k in range(len(train))}
+    if len(sizes) > 1:
+        raise DomainError(
+            "Principal components need the same points in every sample. Use another basis.kind."
+        )
+    shape = sizes.pop()
+    rows_each = shape[-1] * (shape[0] if len(shape) == 3 else 1)
+    chosen = np.linspace(0, len(train) - 1, min(len(train), max(1, _ROWS // rows_each)))
+    samples = [train[int(k)].targets for k in chosen]
+    return np.concatenate([np.moveaxis(s, -2, -1).reshape(-1, shape[-2]) for s in samples])
+
+
+def _grid_shape(domain: Domain) -> tuple[int, ...] | None:
+    return domain.shape if isinstance(domain, Grid) else None
 
 
 def _as_mesh(domain: Domain) -> Mesh:

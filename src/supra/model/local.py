@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from supra.basis.sampled import Sampled, SeparableBasis
+from supra.basis.sampled import Sampled
 
 
 class LocalConvolution(nn.Module):
@@ -21,10 +21,11 @@ class LocalConvolution(nn.Module):
     def forward(
         self, fields: Float[Tensor, "batch points channels"], basis: Sampled
     ) -> Float[Tensor, "batch points channels"]:
-        if not isinstance(basis, SeparableBasis) or len(basis.shape) != 2:
+        if basis.shape is None or len(basis.shape) != 2:
+            where = "no grid" if basis.shape is None else f"a grid of {len(basis.shape)} axes"
             raise ValueError(
-                "A local convolution needs a grid of two axes and a tensor-product basis on it: "
-                f"got {type(basis).__name__}. Use model.local=false."
+                f"A local convolution needs points on a grid of two axes: got {where}. Use "
+                f"model.local=false."
             )
         # Channels stay last in memory, so neither permutation copies anything.
         grid = fields.unflatten(1, basis.shape).permute(0, 3, 1, 2)

@@ -2,6 +2,7 @@
 
 from supra.problems.airfoil import Airfoil
 from supra.problems.darcy import Darcy, solve_darcy
+from supra.problems.elasticity import Elasticity
 from supra.problems.errors import ProblemError
 from supra.problems.navier_stokes import NavierStokes
 from supra.problems.perforated import PerforatedPlate
@@ -13,6 +14,7 @@ from supra.problems.random_field import RandomField
 __all__ = [
     "Airfoil",
     "Darcy",
+    "Elasticity",
     "NavierStokes",
     "PerforatedPlate",
     "Pipe",

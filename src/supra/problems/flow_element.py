@@ -27,7 +27,7 @@ class FlowElements:
 
     The pair has the orders of Taylor–Hood's (Q2–Q1), third in u and second in p. But it conserves
     mass in each element: the flux through all sections of a pipe is the same, where with Taylor and
-    Hood's it varies by per cents on the grids we use.
+    Hood's it is right in the mean only.
 
     A state is one vector, numbered by `Unknowns`.
     """

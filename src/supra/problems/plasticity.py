@@ -30,7 +30,7 @@ class Plasticity(Problem):
     :math:`70\,\text{MPa} + H\alpha` with the equivalent plastic strain α, H = 500 MPa: a soft iron,
     and enough for the flow not to localise in one row of elements. Plane stress, as in the public
     data: the block is a slice whose thickness is free, so its section need not keep its area.
-    Strains reach one, so they are finite: multiplicative elastoplasticity with logarithmic elastic
+    Strains exceed one, so they are finite: multiplicative elastoplasticity with logarithmic elastic
     strains, in which plastic flow keeps the volume exactly. See `elastoplastic`, and `forging` for
     the dynamics.
 

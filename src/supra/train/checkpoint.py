@@ -1,12 +1,12 @@
 """Files that hold a run: written whole or not at all, read without running any code in them."""
 
-import os
 import warnings
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from supra.data.replacement import replacing
 from supra.train.errors import TrainError
 
 FORMAT = "supra 1"
@@ -14,12 +14,8 @@ FORMAT = "supra 1"
 
 def save_checkpoint(path: Path, state: dict[str, Any]) -> None:
     """Write tensors, numbers, texts and containers of them, atomically."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.partial")
-    with open(partial, "wb") as file:
-        torch.save({"format": FORMAT, **state}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
+    with replacing(path) as unfinished:
+        torch.save({"format": FORMAT, **state}, unfinished)
 
 
 def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> dict[str, Any]:

@@ -1,11 +1,11 @@
 """The course of a training: one line of ``metrics.jsonl`` per epoch."""
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from supra.data.replacement import replacing
 from supra.train.errors import TrainError
 from supra.train.world import ALONE, World
 
@@ -61,13 +61,12 @@ class History:
 
     @property
     def epochs_without_gain(self) -> int:
-        return self.epochs - self.best
+        return self.epochs - self.best if self.epochs else 0
 
     def with_epoch(self, **metrics: Any) -> "History":
         return History(self.path, (*self.lines, metrics))
 
     def write(self) -> None:
         """All lines, through another file: a reader never sees half a line."""
-        partial = self.path.with_suffix(".partial")
-        partial.write_text("".join(json.dumps(line) + "\n" for line in self.lines))
-        os.replace(partial, self.path)
+        with replacing(self.path) as unfinished:
+            unfinished.write_text("".join(json.dumps(line) + "\n" for line in self.lines))

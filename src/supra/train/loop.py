@@ -11,6 +11,7 @@ import torch
 from torch.nn.utils import clip_grad_norm_
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from supra.basis.eigen import Report
 from supra.data import Batch, Collate, Dataset, Splits, loader, stepwise
 from supra.train.checkpoint import load_checkpoint, save_checkpoint
 from supra.train.errors import TrainError
@@ -27,7 +28,6 @@ LATEST, BEST = "checkpoint.pt", "best.pt"
 _HOPELESS = 1e3  # relative errors are of order one; beyond this a run has blown up
 
 Augment = Callable[[Batch, torch.Generator], Batch]
-Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ def fit(job: Job, resume: bool = False, report: Report = lambda *_: None) -> His
     history = _restore(job, optimizers, average) if resume else History.new(job.folder, world)
 
     for epoch in range(history.epochs, settings.epochs):
+        if settings.patience and history.epochs_without_gain >= settings.patience:
+            break
         start, cpu, total = time.perf_counter(), time.process_time(), 0.0
         torch.manual_seed(_seed_of(job.seed, epoch, world.rank))
         job.predictor.train()
@@ -108,8 +110,6 @@ def fit(job: Job, resume: bool = False, report: Report = lambda *_: None) -> His
             cpu_seconds=time.process_time() - cpu,
         )
         _save(job, chosen, optimizers, average, history)
-        if settings.patience and history.epochs_without_gain >= settings.patience:
-            break
     return history
 
 

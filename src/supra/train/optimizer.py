@@ -17,13 +17,13 @@ def make_optimizers(model: nn.Module, settings: TrainSettings) -> list[Optimizer
     rate, decay = settings.learning_rate, settings.weight_decay
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     if settings.optimizer == "adamw":
-        return [AdamW(weights, lr=rate, weight_decay=decay)]
+        return [AdamW(weights, lr=rate, betas=settings.betas, weight_decay=decay)]
     matrices = list(_block_matrices(model))
     inside = {id(weight) for weight in matrices}
     rest = [weight for weight in weights if id(weight) not in inside]
     # "match_rms_adamw" makes steps as large as AdamW's, so one learning rate serves both.
     muon = Muon(matrices, lr=rate, weight_decay=decay)
-    return [muon, AdamW(rest, lr=rate, weight_decay=decay)]
+    return [muon, AdamW(rest, lr=rate, betas=settings.betas, weight_decay=decay)]
 
 
 def set_rate(optimizers: list[Optimizer], settings: TrainSettings, progress: float) -> float:

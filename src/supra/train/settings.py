@@ -28,6 +28,7 @@ class TrainSettings(Settings):
     )
     learning_rate: float = Field(1e-3, gt=0, description="largest learning rate")
     weight_decay: float = Field(1e-5, ge=0, description="decay of the weights per unit of rate")
+    betas: tuple[float, float] = Field((0.9, 0.999), description="memory of AdamW's averages")
     schedule: Literal["onecycle", "cosine", "constant"] = Field(
         "onecycle", description="learning rate over time; cosine has no warm-up"
     )

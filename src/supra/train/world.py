@@ -48,7 +48,8 @@ class World:
         return DistributedDataParallel(module)
 
     def total(self, values: Tensor) -> Tensor:
-        """The sum over all processes."""
+        """The sum over all processes; nccl adds only what is on its device."""
+        values = values.to(self.device)
         if self.size > 1:
             distributed.all_reduce(values)
         return values

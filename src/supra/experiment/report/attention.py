@@ -5,7 +5,6 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from supra.data import Sample
-from supra.experiment.report.prediction import predict_sample
 from supra.experiment.surrogate import Surrogate
 from supra.model import SubspaceAttention
 
@@ -24,7 +23,7 @@ def attention_matrices(surrogate: Surrogate, sample: Sample) -> list[Matrix]:
 
     handles = [layer.register_forward_pre_hook(look) for layer in layers]
     try:
-        predict_sample(surrogate, sample)
+        surrogate.predict(sample.inputs, sample.domain)
     finally:
         for handle in handles:
             handle.remove()

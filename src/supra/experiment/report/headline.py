@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from supra.data import Channel, Layout
-from supra.experiment.config import Experiment
+from supra.experiment.config import Experiment, SupraConfig
 from supra.experiment.report.markup import card, cards
 from supra.experiment.report.number import duration, number, percent
 from supra.experiment.report.speed import Speed
@@ -31,6 +31,8 @@ def subtitle(study: Study) -> str:
     data, model = study.data, study.experiment.model
     train, valid, test = len(data.train), len(data.valid), len(data.test)
     samples = f"{train} samples to train, {valid} to choose by, {test} to test"
+    if not isinstance(model, SupraConfig):
+        return f"{samples} · {model.kind}: {model.depth} layers of {model.width} features"
     network = f"{model.depth} layers of {model.width} functions, {model.heads} heads"
     return f"{samples} · {_basis(study.experiment, study.surrogate.subspace.modes)} · {network}"
 

@@ -1,7 +1,6 @@
 """What a report says about a run: read from its folder, or computed on its test set."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
+from supra.basis.eigen import Report
 from supra.data import Sample, Splits
 from supra.experiment.build import build_data
 from supra.experiment.config import Experiment
 from supra.experiment.report.attention import Matrix, attention_matrices
-from supra.experiment.report.prediction import predict_sample
 from supra.experiment.report.spectrum import Ladder, Spectrum, SpectrumSum
 from supra.experiment.report.speed import Speed, measure_speed
 from supra.experiment.report.trivial import mean_targets, trivial_guesses
@@ -21,7 +20,6 @@ from supra.experiment.run import RESULT, load_config
 from supra.experiment.surrogate import Surrogate
 from supra.train import Evaluation, History, TrainError, predictions
 
-Report = Callable[[str, int, int], None]
 MEDIAN = "median"
 
 
@@ -150,6 +148,6 @@ def _cases(surrogate: Surrogate, data: Splits, errors: np.ndarray) -> list[Case]
     cases = []
     for number, title in titles.items():
         sample = data.test[number]
-        prediction = predict_sample(surrogate, sample)
+        prediction = surrogate.predict(sample.inputs, sample.domain)
         cases.append(Case(title, number, float(errors[number]), sample, prediction))
     return cases

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from supra.data.replacement import Replacement
+from supra.data.replacement import replacing
 from supra.experiment.report import sections
 from supra.experiment.report.headline import headline, subtitle, title
 from supra.experiment.report.markup import page, section
@@ -52,12 +52,8 @@ def write_report(
 
 def write_page(study: Study, path: Path) -> None:
     """Write the page of a run that has been looked at."""
-    place = Replacement(path)
-    try:
-        place.unfinished.write_text(render(study), "utf-8")
-        place.take_place()
-    finally:
-        place.discard()
+    with replacing(path) as unfinished:
+        unfinished.write_text(render(study), "utf-8")
 
 
 def render(study: Study) -> str:

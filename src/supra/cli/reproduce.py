@@ -1,0 +1,117 @@
+"""``supra reproduce``: the paper's tables, measured here."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Literal
+
+import torch
+import typer
+
+from supra.cli.screen import console, errors, table
+from supra.domain.choice import check_choice
+from supra.experiment.benchmark import SETTINGS, efficiency
+from supra.experiment.errors import ConfigError
+from supra.experiment.preset import Scale, preset_names, system_names
+from supra.experiment.progress import progress
+from supra.experiment.reproduce.budget import Budget
+from supra.experiment.reproduce.convergence import SIZES
+from supra.experiment.reproduce.convergence import draw as draw_convergence
+from supra.experiment.reproduce.convergence import errors as errors_of_subspaces
+from supra.experiment.reproduce.efficiency import write_efficiency
+from supra.experiment.reproduce.entries import Wanted
+from supra.experiment.reproduce.reproduce import reproduce
+from supra.experiment.reproduce.table import Measured
+from supra.experiment.reproduce.write import shown, write_table
+
+Name = Literal[
+    "accuracy",
+    "basis-number",
+    "basis-choice",
+    "airfoil-basis",
+    "normalization",
+    "model-size",
+    "efficiency",
+    "convergence",
+]
+
+
+def reproduce_command(
+    name: Annotated[Name, typer.Argument(metavar="TABLE", help="Which table.")],
+    scale: Annotated[Scale, typer.Option(help="Seconds, minutes, or as published.")] = "small",
+    seeds: Annotated[int, typer.Option(min=1, help="Runs of each cell.")] = 1,
+    problems: Annotated[
+        str, typer.Option(metavar="A,B", help="Only these problems, with commas between.")
+    ] = "",
+    models: Annotated[
+        str, typer.Option(metavar="A,B", help=f"Only these of: {', '.join(system_names())}.")
+    ] = "",
+    budget: Annotated[Budget, typer.Option(help="What is equal for all systems.")] = "epochs",
+    workers: Annotated[int, typer.Option(min=1, help="Runs side by side.")] = 2,
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask scheduler instead.")
+    ] = None,
+    runs: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("runs/reproduce"),
+    out: Annotated[Path, typer.Option(help="Folder of the tables.")] = Path("results"),
+) -> None:
+    """Measure a table of the paper here; stopped, the same command goes on where it was.
+
+    Example: supra reproduce accuracy --scale smoke --problems darcy --models fno,supra
+    """
+    if name == "efficiency":
+        _efficiency(out, quick=scale == "smoke")
+        return
+    if name == "convergence":
+        _convergence(out)
+        return
+    wanted = Wanted(scale, seeds, _chosen(problems, preset_names(), "problem"),
+                    _chosen(models, system_names(), "model"))  # fmt: skip
+    stopped = "stopped; the same command goes on"
+    with progress("reproduce", errors, stopped=stopped) as report:
+        measured = reproduce(
+            name, wanted, runs, budget=budget, workers=workers, cluster=cluster, report=report
+        )
+    _show(measured)
+    for path in write_table(measured, out, runs):
+        console.print(str(path), highlight=False, soft_wrap=True)
+
+
+def _efficiency(out: Path, quick: bool) -> None:
+    """Measured here and now: nothing is trained."""
+    torch.manual_seed(0)
+    found = efficiency(console, SETTINGS[:1] if quick else SETTINGS)
+    for path in write_efficiency(found, out):
+        console.print(str(path), highlight=False, soft_wrap=True)
+
+
+def _convergence(out: Path) -> None:
+    found = errors_of_subspaces()
+    drawn = table("relative error of attention in a subspace of N functions",
+                  ("functions", "basis", *map(str, SIZES)))  # fmt: skip
+    for kind, curves in found.items():
+        for basis, curve in curves.items():
+            drawn.add_row(kind, basis, *(f"{error:.1e}" for error in curve))
+    console.print(drawn)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "convergence.json").write_text(json.dumps({"N": SIZES, "errors": found}, indent=1))
+    draw_convergence(found, out / "convergence.png")
+    for suffix in ("json", "png"):
+        console.print(str(out / f"convergence.{suffix}"), highlight=False, soft_wrap=True)
+
+
+def _chosen(text: str, known: list[str], kind: str) -> tuple[str, ...]:
+    chosen = tuple(word.strip() for word in text.split(",") if word.strip())
+    for word in chosen:
+        check_choice(kind, word, known, ConfigError)
+    return chosen
+
+
+def _show(measured: Measured) -> None:
+    drawn = table(f"{measured.title}: relative L2 error in per cent (the paper's)",
+                  ("", *measured.columns))  # fmt: skip
+    for row in measured.rows:
+        found = [measured.at(row, column) for column in measured.columns]
+        # On two lines each, five systems fit on a narrow terminal.
+        drawn.add_row(row, *("" if f is None else shown(f).replace(" (", "\n(") for f in found))
+    console.print(drawn)
+    for remark in measured.remarks:
+        console.print(remark, highlight=False, soft_wrap=True)

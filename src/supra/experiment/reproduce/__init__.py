@@ -1,0 +1,1 @@
+"""The paper's tables, measured here, beside the paper's numbers."""

@@ -1,0 +1,66 @@
+"""One training run of a table: what it is, where it lives, how to start it by hand."""
+
+import json
+import shlex
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from supra.experiment.config import Experiment
+from supra.experiment.preset import SUPRA, Scale, load_experiment
+from supra.experiment.run import RESULT
+
+FAILED = "failed.txt"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A system trained on a problem.
+
+    Attributes:
+        problem: a preset.
+        scale: of the preset.
+        system: the network and its recipe.
+        changes: fields that differ from the recipe, as ``name=value``.
+        seed: of weights and order.
+    """
+
+    problem: str
+    scale: Scale
+    system: str = SUPRA
+    changes: tuple[str, ...] = ()
+    seed: int = 0
+
+    @property
+    def experiment(self) -> Experiment:
+        return load_experiment(self.problem, self.scale, self._all_changes, self.system)
+
+    @property
+    def _all_changes(self) -> tuple[str, ...]:
+        return (*self.changes, f"seed={self.seed}")
+
+    @property
+    def name(self) -> str:
+        """Of its folder: equal for runs that are equal, whatever table they belong to."""
+        content = json.dumps(self.experiment.model_dump(mode="json"), sort_keys=True)
+        code = sha256(content.encode()).hexdigest()[:8]
+        return f"{self.problem}-{self.scale}-{self.system}-{code}"
+
+    def arguments(self, folder: Path) -> list[str]:
+        """Of the command that trains it."""
+        change = [word for each in self._all_changes for word in ("-s", each)]
+        chosen = ["--scale", self.scale, "--model", self.system]
+        return ["train", self.problem, *chosen, *change, "--out", str(folder)]
+
+    def command(self, folder: Path) -> str:
+        return "supra " + shlex.join(self.arguments(folder))
+
+
+def outcome(folder: Path) -> dict[str, Any] | None:
+    """What a finished run found: its result, or why it failed. Nothing if it is not finished."""
+    if (folder / RESULT).exists():
+        return json.loads((folder / RESULT).read_text())
+    if (folder / FAILED).exists():
+        return {"failed": (folder / FAILED).read_text()}
+    return None

@@ -1,0 +1,46 @@
+"""A table as a picture: bars for what was measured, marks for the paper's numbers."""
+
+from math import isnan
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from supra.experiment.reproduce.table import Measured
+
+_WIDTH = 0.8  # of a group of bars
+
+
+def draw(measured: Measured, path: Path) -> None:
+    """Groups of bars, one group per row of the table, errors on a logarithmic axis."""
+    rows, columns = measured.rows, measured.columns
+    figure = Figure(figsize=(2.5 + 1.6 * len(rows), 4), layout="constrained")
+    axes = figure.add_subplot()
+    colors = matplotlib.colormaps["viridis"]
+    for number, column in enumerate(columns):
+        color = colors(number / max(1, len(columns) - 1) * 0.9)
+        _bars(axes, measured, column, number, color)
+    axes.plot([], [], "k_", markersize=12, label="the paper")
+    axes.set_xticks(range(len(rows)), rows, rotation=20 if len(rows) > 3 else 0)
+    axes.set_yscale("log")
+    axes.set_ylabel("relative L2 error, per cent")
+    axes.set_title(measured.title, loc="left")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(fontsize="small", frameon=False, bbox_to_anchor=(1, 1), loc="upper left")
+    figure.savefig(path, dpi=120)
+
+
+def _bars(axes, measured: Measured, column: str, number: int, color) -> None:  # type: ignore[no-untyped-def]
+    width = _WIDTH / len(measured.columns)
+    for place, row in enumerate(measured.rows):
+        found = measured.at(row, column)
+        if found is None:
+            continue
+        x = place - _WIDTH / 2 + (number + 0.5) * width
+        if found.failed:
+            axes.annotate("↑", (x, 0.01), xycoords=("data", "axes fraction"), ha="center")
+        else:
+            axes.bar(x, found.mean, 0.9 * width, yerr=found.spread, color=color)
+        if found.entry.paper is not None and not isnan(found.entry.paper):
+            axes.plot(x, found.entry.paper, "k_", markersize=60 * width, zorder=3)
+    axes.bar(0, 0, 0, color=color, label=column)

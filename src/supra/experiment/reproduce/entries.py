@@ -1,0 +1,140 @@
+"""What is trained for each table of the paper."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isqrt
+
+from supra.experiment.preset import SUPRA, Scale
+from supra.experiment.reproduce import paper
+from supra.experiment.reproduce.budget import budgeted
+from supra.experiment.reproduce.cell import Cell
+from supra.experiment.reproduce.table import Entry, train_error
+
+SYSTEMS = ("galerkin", "gnot", "transolver", "lno", "fno", SUPRA)
+_SIZES = ("small", "medium", "large")
+_FAITHFUL = "supra-paper"  # the paper's findings are about the paper's block
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which part of a table, how large, how often."""
+
+    scale: Scale = "small"
+    seeds: int = 1
+    problems: Sequence[str] = ()
+    systems: Sequence[str] = ()
+
+    def keeps(self, problem: str) -> bool:
+        return not self.problems or problem in self.problems
+
+    def cells(self, problem: str, system: str, *changes: str) -> tuple[Cell, ...]:
+        return tuple(
+            budgeted(Cell(problem, self.scale, system, changes, seed)) for seed in range(self.seeds)
+        )
+
+    def subjects(self, usual: Sequence[str]) -> Sequence[str]:
+        return self.systems or usual
+
+
+def accuracy(wanted: Wanted) -> Iterator[Entry]:
+    for problem, system in _product(wanted, paper.PROBLEMS, SYSTEMS):
+        number = paper.ACCURACY[problem].get(system)
+        yield Entry(problem, system, wanted.cells(problem, system), number)
+
+
+def basis_number(wanted: Wanted) -> Iterator[Entry]:
+    for (problem, family), numbers in paper.BASIS_NUMBER.items():
+        for system in _subjects(wanted, problem):
+            for size, (count, number) in zip(
+                ("few", "medium", "many"), numbers.items(), strict=True
+            ):
+                changes = _basis(wanted.scale, family, count)
+                cells = wanted.cells(problem, system, *changes)
+                yield Entry(f"{problem}, {family}{_of(system)}", size, cells, number)
+
+
+def basis_choice(wanted: Wanted) -> Iterator[Entry]:
+    families = ("fourier", "chebyshev", "cosine", "complete fourier", "laplacian", "pod")
+    for problem, numbers in paper.BASIS_CHOICE.items():
+        for system in _subjects(wanted, problem):
+            for family in families:
+                cells = wanted.cells(problem, system, *_basis(wanted.scale, family, 144))
+                yield Entry(problem + _of(system), family, cells, numbers.get(family))
+
+
+def airfoil_basis(wanted: Wanted) -> Iterator[Entry]:
+    for system in _subjects(wanted, "airfoil"):
+        for family, (train, test) in paper.AIRFOIL_BASIS.items():
+            changes = _basis(wanted.scale, family, 128 if family == "laplacian" else 144)
+            cells = wanted.cells("airfoil", system, *changes)
+            yield Entry("train" + _of(system), family, cells, train, value=train_error)
+            yield Entry("test" + _of(system), family, cells, test)
+
+
+def normalization(wanted: Wanted) -> Iterator[Entry]:
+    for problem, numbers in paper.NORMALIZATION.items():
+        for system in _subjects(wanted, problem):
+            for norm, number in numbers.items():
+                cells = wanted.cells(problem, system, f"model.norm={norm}")
+                yield Entry(problem + _of(system), norm, cells, number)
+
+
+def model_size(wanted: Wanted) -> Iterator[Entry]:
+    parts = (("layers", "model.depth", paper.LAYERS, 2), ("width", "model.width", paper.WIDTHS, 4))
+    for part, name, numbers, less in parts:
+        for problem, sizes in numbers.items():
+            for system in _subjects(wanted, problem):
+                for word, (size, number) in zip(_SIZES, sizes.items(), strict=True):
+                    smaller = size if wanted.scale == "paper" else size // less
+                    cells = wanted.cells(problem, system, f"{name}={smaller}")
+                    yield Entry(f"{problem}, {part}{_of(system)}", word, cells, number)
+
+
+TABLES: dict[str, tuple[str, Callable[[Wanted], Iterator[Entry]]]] = {
+    "accuracy": ("Errors of all systems on all problems", accuracy),
+    "basis-number": ("Number of basis functions", basis_number),
+    "basis-choice": ("Choice of the basis, 144 functions", basis_choice),
+    "airfoil-basis": ("Airfoil: eigenfunctions of the mesh or Fourier on the grid", airfoil_basis),
+    "normalization": ("Normalisation", normalization),
+    "model-size": ("Layers and hidden functions", model_size),
+}
+
+
+def _product(
+    wanted: Wanted, problems: Iterable[str], systems: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    for problem in filter(wanted.keeps, problems):
+        for system in wanted.subjects(systems):
+            yield problem, system
+
+
+def _subjects(wanted: Wanted, problem: str) -> Sequence[str]:
+    return wanted.subjects((_FAITHFUL,)) if wanted.keeps(problem) else ()
+
+
+def _of(system: str) -> str:
+    return "" if system == _FAITHFUL else f" ({system})"
+
+
+def _basis(scale: Scale, family: str, count: int) -> tuple[str, ...]:
+    """Changes that make it ``count`` functions of a family, heads dividing them."""
+    count = _fewer(scale, count)
+    side = isqrt(count)
+    match family:
+        case "fourier":
+            return ("basis.kind=fourier", f"basis.modes=[{side // 2}, {side // 2}]",
+                    "basis.constant=false", f"model.heads={side}")  # fmt: skip
+        case "chebyshev" | "cosine":
+            modes = f"[{side}, {side}]"
+        case "complete fourier":  # 2n + 1 functions per axis: the next smaller number
+            half = (side - 1) // 2
+            return ("basis.kind=fourier", f"basis.modes=[{half}, {half}]", "basis.constant=true",
+                    f"model.heads={2 * half + 1}")  # fmt: skip
+        case _:
+            modes = str(count)
+    heads = side if side * side == count else 8
+    return f"basis.kind={family}", f"basis.modes={modes}", f"model.heads={heads}"
+
+
+def _fewer(scale: Scale, count: int) -> int:
+    return count if scale != "smoke" else 16

@@ -1,0 +1,59 @@
+"""What a measured table says, in a sentence: computed from its numbers."""
+
+from collections.abc import Iterator
+
+from supra.experiment.preset import SUPRA
+from supra.experiment.reproduce.table import Found, Measured
+
+
+def remarks(name: str, measured: Measured) -> Iterator[str]:
+    """Sentences to print below a table."""
+    if name == "accuracy":
+        yield from _ranks(measured)
+    else:
+        yield from _ratios(measured)
+
+
+def _ranks(measured: Measured) -> Iterator[str]:
+    """Where SUPRA stands on every problem, against the best of the others."""
+    firsts = 0
+    for row in measured.rows:
+        found = _row(measured, row)
+        supra = [f for f in found if f.entry.column == SUPRA]
+        others = [f for f in found if not f.entry.column.startswith(SUPRA)]
+        if not supra or not others:
+            continue
+        rival = min(others, key=lambda f: f.mean)
+        change = supra[0].mean / rival.mean - 1
+        firsts += change < 0
+        word = "lower" if change < 0 else "higher"
+        yield (
+            f"{row}: SUPRA's error is {abs(change):.0%} {word} than that of {rival.entry.column}, "
+            f"the best of the others."
+        )
+    yield f"SUPRA has the lowest error on {firsts} of {len(measured.rows)} problems."
+
+
+def _ratios(measured: Measured) -> Iterator[str]:
+    """The order of the columns (or rows) here and in the paper."""
+    for row in measured.rows:
+        found = [f for f in _row(measured, row) if f.entry.paper is not None]
+        if len(found) > 1:
+            ours, theirs = (min(found, key=key).entry.column for key in (_measured_key, _paper_key))
+            agrees = "as in the paper" if ours == theirs else f"in the paper {theirs}"
+            spread = max(map(_measured_key, found)) / min(map(_measured_key, found))
+            yield f"{row}: best {ours}, {agrees}; worst to best {spread:.2f}."
+
+
+def _row(measured: Measured, row: str) -> list[Found]:
+    found = (measured.at(row, column) for column in measured.columns)
+    return [f for f in found if f is not None and not f.failed]
+
+
+def _measured_key(found: Found) -> float:
+    return found.mean
+
+
+def _paper_key(found: Found) -> float:
+    paper = found.entry.paper
+    return float("inf") if paper is None or paper != paper else paper

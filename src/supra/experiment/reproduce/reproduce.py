@@ -1,0 +1,55 @@
+"""From the name of a table to its numbers and files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from supra.basis.eigen import Report
+from supra.experiment.preset import SUPRA
+from supra.experiment.reproduce.budget import Budget, as_long_as_supra, probe
+from supra.experiment.reproduce.cell import Cell
+from supra.experiment.reproduce.entries import TABLES, Wanted
+from supra.experiment.reproduce.remarks import remarks
+from supra.experiment.reproduce.table import Entry, Found, Measured
+from supra.experiment.reproduce.work import run_cells
+
+
+def reproduce(
+    table: str,
+    wanted: Wanted,
+    root: Path,
+    *,
+    budget: Budget = "epochs",
+    workers: int = 2,
+    cluster: str | None = None,
+    report: Report = lambda *_: None,
+) -> Measured:
+    """Train what the table needs, all systems with as many epochs or as much time."""
+
+    def run(cells: Sequence[Cell]) -> dict[Cell, dict[str, Any]]:
+        return run_cells(cells, root, workers, cluster, report)
+
+    title, make = TABLES[table]
+    entries = list(make(wanted))
+    if budget == "time":
+        title += ", as much CPU time for each as for SUPRA"
+        entries = _timed(entries, run([probe(c) for e in entries for c in _with_supra(e)]))
+    outcomes = run([cell for entry in entries for cell in entry.cells])
+    found = [Found(e, tuple(outcomes[cell] for cell in e.cells)) for e in entries]
+    name = table if budget == "epochs" else f"{table}-{budget}"
+    measured = Measured(f"{name}-{wanted.scale}", title, found)
+    return replace(measured, remarks=tuple(remarks(table, measured)))
+
+
+def _with_supra(entry: Entry) -> list[Cell]:
+    """The first seed's cell and SUPRA's on the same problem: time is counted in SUPRA's epochs."""
+    first = replace(entry.cells[0], seed=0)
+    return [first, replace(first, system=SUPRA)]
+
+
+def _timed(entries: Sequence[Entry], probes: Mapping[Cell, dict[str, Any]]) -> list[Entry]:
+    def timed(cell: Cell) -> Cell:
+        return replace(as_long_as_supra(replace(cell, seed=0), probes), seed=cell.seed)
+
+    return [replace(entry, cells=tuple(map(timed, entry.cells))) for entry in entries]

@@ -1,0 +1,113 @@
+"""A measured table as Markdown, CSV, JSON and a picture."""
+
+import csv
+import io
+import json
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+from supra.data.replacement import replacing
+from supra.experiment.reproduce.draw import draw
+from supra.experiment.reproduce.table import Found, Measured
+
+_FIELDS = ("row", "column", "paper_percent", "mean_percent", "spread_percent", "seeds", "weights",
+           "epochs", "cpu_minutes", "command")  # fmt: skip
+
+
+def write_table(measured: Measured, folder: Path, root: Path) -> list[Path]:
+    """Files ``name.md``, ``.csv``, ``.json`` and ``.png``; ``root`` is where the runs are."""
+    folder.mkdir(parents=True, exist_ok=True)
+    records = [_record(found, root) for found in measured.found]
+    texts = {
+        "md": markdown(measured, root),
+        "csv": _csv(records),
+        "json": json.dumps({"title": measured.title, "entries": records}, indent=1) + "\n",
+    }
+    paths = []
+    for suffix, text in texts.items():
+        with replacing(folder / f"{measured.name}.{suffix}") as unfinished:
+            unfinished.write_text(text)
+        paths.append(folder / f"{measured.name}.{suffix}")
+    picture = folder / f"{measured.name}.png"
+    draw(measured, picture)
+    return [*paths, picture]
+
+
+def markdown(measured: Measured, root: Path) -> str:
+    """The table, remarks, and the commands that its numbers come from."""
+    head = ["", *measured.columns]
+    lines = [
+        f"# {measured.title}",
+        "",
+        "Relative L2 error in per cent, mean ± standard deviation over seeds where there are "
+        "several; in brackets the paper's number.",
+        "",
+        *_rows([head, *([row, *_shown_row(measured, row)] for row in measured.rows)]),
+        "",
+        *(f"- {remark}" for remark in measured.remarks),
+        "",
+        "## Cost and commands",
+        "",
+        *_rows([
+            ["", "", "weights", "epochs", "CPU minutes", "command (first seed)"],
+            *(_cost_row(found, root) for found in measured.found),
+        ]),
+        "",
+    ]  # fmt: skip
+    return "\n".join(lines)
+
+
+def shown(found: Found) -> str:
+    """``1.23 ± 0.04 (0.43)``; an arrow where training diverged."""
+    text = "↑" if found.failed else f"{found.mean:.3g}"
+    if found.spread is not None:
+        text += f" ± {found.spread:.1g}"
+    if found.entry.paper is None:
+        return text
+    return text + (" (↑)" if isnan(found.entry.paper) else f" ({found.entry.paper:g})")
+
+
+def _shown_row(measured: Measured, row: str) -> list[str]:
+    found = [measured.at(row, column) for column in measured.columns]
+    best = min((f.mean for f in found if f is not None and not f.failed), default=None)
+    return ["" if f is None else _bold(shown(f), f.mean == best) for f in found]
+
+
+def _bold(text: str, strong: bool) -> str:
+    return f"**{text}**" if strong else text
+
+
+def _cost_row(found: Found, root: Path) -> list[str]:
+    cell = found.entry.cells[0]
+    weights = "" if found.weights is None else f"{found.weights:,}"
+    return [found.entry.row, found.entry.column, weights, str(found.epochs or ""),
+            f"{found.cpu_minutes:.1f}", f"`{cell.command(root / cell.name)}`"]  # fmt: skip
+
+
+def _rows(rows: list[list[str]]) -> list[str]:
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return [lines[0], "|" + "---|" * len(rows[0]), *lines[1:]]
+
+
+def _record(found: Found, root: Path) -> dict[str, Any]:
+    entry, cell = found.entry, found.entry.cells[0]
+    values = (entry.row, entry.column, _number(entry.paper), _number(found.mean),
+              _number(found.spread), len(entry.cells), found.weights, found.epochs,
+              round(found.cpu_minutes, 2), cell.command(root / cell.name))  # fmt: skip
+    return dict(zip(_FIELDS, values, strict=True))
+
+
+def _number(value: float | None) -> float | str | None:
+    """JSON has no word for what is not a number."""
+    if value is None:
+        return None
+    return "diverged" if isnan(value) else round(value, 5)
+
+
+def _csv(records: list[dict[str, Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, _FIELDS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()

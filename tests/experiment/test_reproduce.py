@@ -1,0 +1,214 @@
+"""The paper's tables: what is trained, what is kept, what is written."""
+
+import csv
+import json
+from dataclasses import replace
+from math import isnan, nan
+from pathlib import Path
+
+import pytest
+
+from supra.experiment.build import build_subspace
+from supra.experiment.config import LaplacianConfig, PodConfig, SupraConfig
+from supra.experiment.preset import system_names
+from supra.experiment.reproduce import work
+from supra.experiment.reproduce.budget import as_long_as_supra, budgeted, probe
+from supra.experiment.reproduce.cell import FAILED, Cell, outcome
+from supra.experiment.reproduce.entries import SYSTEMS, TABLES, Wanted
+from supra.experiment.reproduce.reproduce import reproduce
+from supra.experiment.reproduce.table import Entry, Found, Measured
+from supra.experiment.reproduce.work import run_cells
+from supra.experiment.reproduce.write import write_table
+from supra.train import LATEST, TrainError
+
+SCALES = ("smoke", "small", "paper")
+ENTRIES = [
+    (name, scale, entry)
+    for name, (_, make) in TABLES.items()
+    for scale in SCALES
+    for entry in make(Wanted(scale))
+]
+
+
+def result(error: float, seconds: float = 60.0) -> dict:
+    return {"test": {"relative_l2": error}, "train_error": error / 2, "parameters": 1000,
+            "epochs": 3, "training_cpu_seconds": seconds}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "scale", "entry"), ENTRIES)
+def test_every_cell_is_an_experiment_whose_heads_divide_its_modes(name, scale, entry):
+    experiment = entry.cells[0].experiment
+    basis, model = experiment.basis, experiment.model
+    if not isinstance(model, SupraConfig):
+        return
+    if isinstance(basis, LaplacianConfig | PodConfig):
+        modes = basis.modes
+    else:
+        modes = build_subspace(experiment, None).modes
+    assert modes % model.heads == 0
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_systems_differ_in_the_network_and_its_recipe_only(scale):
+    ours = Cell("darcy", scale).experiment
+    for system in SYSTEMS:
+        theirs = Cell("darcy", scale, system).experiment
+        assert (theirs.data, theirs.train.epochs, theirs.train.loss, theirs.weighting) == (
+            ours.data, ours.train.epochs, ours.train.loss, ours.weighting,
+        )  # fmt: skip
+        assert theirs.train.symmetry == ours.train.symmetry
+        assert theirs.model.kind == system
+
+
+def test_the_faithful_network_is_supra_without_what_we_added():
+    ours, faithful = (Cell("darcy", "small", s).experiment for s in ("supra", "supra-paper"))
+    assert faithful.model.attention == "paper"
+    assert not faithful.model.local
+    assert faithful.train.optimizer == "adamw"
+    assert (faithful.model.width, faithful.model.depth) == (ours.model.width, ours.model.depth)
+    assert set(SYSTEMS) | {"supra-paper"} == set(system_names())
+
+
+def test_equal_runs_share_a_folder_and_different_ones_do_not():
+    cell = Cell("darcy", "small")
+    default = f"model.width={cell.experiment.model.width}"
+    assert replace(cell, changes=(default,)).name == cell.name
+    others = (
+        replace(cell, seed=1),
+        replace(cell, changes=("model.width=8",)),
+        replace(cell, system="fno"),
+        replace(cell, scale="paper"),
+    )
+    assert len({cell.name, *(other.name for other in others)}) == 5
+
+
+def test_the_command_of_a_cell_is_what_is_run(monkeypatch, tmp_path):
+    cell = Cell("darcy", "smoke", "fno", ("model.width=8",), 3)
+    folder = tmp_path / "run"
+    written = "supra train darcy --scale smoke --model fno -s model.width=8 -s seed=3 --out "
+    assert cell.command(folder) == written + str(folder)
+
+
+def test_time_is_shared_out_in_epochs():
+    cell, supra = (budgeted(Cell("darcy", "small", s)) for s in ("transolver", "supra"))
+    probes = {probe(cell): result(0.1, 50.0), probe(supra): result(0.1, 10.0)}
+    assert as_long_as_supra(supra, probes) == supra
+    timed = as_long_as_supra(cell, probes)
+    assert timed.experiment.train.epochs == round(supra.experiment.train.epochs / 5)
+    slow = {probe(cell): result(0.1, 1e6), probe(supra): result(0.1, 10.0)}
+    assert as_long_as_supra(cell, slow).experiment.train.epochs == 1
+
+
+@pytest.fixture
+def without_training(monkeypatch):
+    """Cells that only note that they ran; ``behaviour`` says what else happens."""
+    ran, behaviour = [], {}
+
+    def run(command, **_):
+        folder = Path(command[command.index("--out") + 1])
+        ran.append(command)
+        problem = command[command.index("train") + 1]
+        status, message = behaviour.get(problem, (0, ""))
+        if status == 0:
+            (folder / "result.json").write_text(json.dumps(result(0.1)))
+        return type("Ended", (), {"returncode": status, "stdout": "", "stderr": message})
+
+    monkeypatch.setattr(work.subprocess, "run", run)
+    monkeypatch.setattr(work, "ensure_data", lambda *_: None)
+    return ran, behaviour
+
+
+def test_finished_cells_are_not_run_again(without_training, tmp_path):
+    ran, _ = without_training
+    cells = [Cell("darcy", "smoke"), Cell("pipe", "smoke")]
+    run_cells(cells[:1], tmp_path)
+    found = run_cells([*cells, *cells], tmp_path)
+    assert len(ran) == 2
+    assert found == dict.fromkeys(cells, result(0.1))
+
+
+def test_a_stopped_cell_is_resumed(without_training, tmp_path):
+    ran, _ = without_training
+    cell = Cell("darcy", "smoke")
+    folder = tmp_path / cell.name
+    folder.mkdir()
+    (folder / LATEST).touch()
+    run_cells([cell], tmp_path)
+    assert "--resume" in ran[0]
+    assert "-s" not in ran[0]
+
+
+def test_a_diverged_run_is_an_outcome(without_training, tmp_path):
+    _, behaviour = without_training
+    behaviour["darcy"] = (2, "error: The training diverged in epoch 3: the loss is not a number.")
+    cell = Cell("darcy", "smoke")
+    assert "diverged" in run_cells([cell], tmp_path)[cell]["failed"]
+    assert (tmp_path / cell.name / FAILED).exists()
+
+
+def test_another_failure_ends_the_work_and_keeps_what_is_finished(without_training, tmp_path):
+    _, behaviour = without_training
+    behaviour["pipe"] = (2, "error: no space left on device")
+    good, bad = Cell("darcy", "smoke"), Cell("pipe", "smoke")
+    with pytest.raises(TrainError, match=r"supra train pipe .* failed: error: no space left"):
+        run_cells([good, bad], tmp_path, workers=1)
+    assert outcome(tmp_path / good.name) == result(0.1)
+    assert outcome(tmp_path / bad.name) is None
+
+
+@pytest.fixture
+def measured() -> Measured:
+    def found(row, column, errors, paper):
+        cells = tuple(Cell("darcy", "smoke", column, (), seed) for seed in range(len(errors)))
+        outcomes = tuple({"failed": "diverged"} if isnan(e) else result(e) for e in errors)
+        return Found(Entry(row, column, cells, paper), outcomes)
+
+    places = [
+        found("darcy", "supra", (0.010, 0.014), 0.43),
+        found("darcy", "fno", (0.018, 0.018), None),
+        found("pipe", "supra", (0.03, 0.03), 0.31),
+        found("pipe", "fno", (nan, nan), nan),
+    ]
+    return Measured("small-table", "A table", places, ("A remark.",))
+
+
+def test_the_files_hold_means_spreads_the_papers_numbers_and_commands(measured, tmp_path):
+    paths = write_table(measured, tmp_path / "out", Path("runs"))
+    assert [path.suffix for path in paths] == [".md", ".csv", ".json", ".png"]
+    assert all(path.stat().st_size for path in paths)
+    text = paths[0].read_text()
+    assert "| darcy | **1.2 ± 0.3 (0.43)** | 1.8 ± 0 |" in text
+    assert "| pipe | **3 ± 0 (0.31)** | ↑ (↑) |" in text
+    assert "A remark." in text
+    assert "`supra train darcy --scale smoke --model fno -s seed=0 --out runs/" in text
+    rows = list(csv.DictReader(paths[1].open()))
+    assert [float(row["mean_percent"]) for row in rows[:3]] == pytest.approx([1.2, 1.8, 3.0])
+    assert rows[3]["mean_percent"] == "diverged"
+    entries = json.loads(paths[2].read_text())["entries"]
+    assert entries[0]["spread_percent"] == pytest.approx(0.2 * 2**0.5, abs=1e-4)
+    assert entries[0]["cpu_minutes"] == 1.0
+
+
+def test_the_remarks_count_where_supra_is_first(monkeypatch, tmp_path):
+    errors = {"supra": 0.02, "fno": 0.03, "lno": 0.025}
+
+    def trained(cells, *_):
+        return {cell: result(errors[cell.system]) for cell in cells}
+
+    monkeypatch.setattr("supra.experiment.reproduce.reproduce.run_cells", trained)
+    wanted = Wanted("smoke", 1, ("darcy", "pipe"), ("fno", "lno", "supra"))
+    found = reproduce("accuracy", wanted, tmp_path)
+    assert "20% lower than that of lno" in found.remarks[0]
+    assert found.remarks[-1] == "SUPRA has the lowest error on 2 of 2 problems."
+
+
+def test_the_remarks_on_an_ablation_compare_the_order_with_the_papers(monkeypatch, tmp_path):
+    def trained(cells, *_):
+        order = {"layer": 0.02, "instance": 0.01, "none": 0.03}
+        return {cell: result(order[cell.experiment.model.norm]) for cell in cells}
+
+    monkeypatch.setattr("supra.experiment.reproduce.reproduce.run_cells", trained)
+    found = reproduce("normalization", Wanted("smoke", 1, ("darcy", "plasticity")), tmp_path)
+    texts = " ".join(found.remarks)
+    assert "darcy: best instance, in the paper layer; worst to best 3.00" in texts
+    assert "plasticity: best instance, as in the paper" in texts
