@@ -103,3 +103,15 @@ def test_what_cannot_be_fitted_is_refused_by_name(arrays, kind, message):
 def test_an_unknown_kind_is_refused_by_name(unchecked):
     with pytest.raises(DataError, match="kind"):
         Normalizer.fit([np.ones((3, 1))], "gauss")
+
+
+def test_by_point_a_channel_that_all_samples_share_is_taken_as_a_whole():
+    rng = np.random.default_rng(0)
+    shared = np.linspace(3, 5, 40)[:, None]
+    arrays = [np.concatenate([rng.normal(7, 2, (40, 1)), shared], axis=1) for _ in range(300)]
+    encoded = Normalizer.fit(arrays, "point").encode(torch.tensor(np.stack(arrays)))
+    torch.testing.assert_close(encoded[..., 0].mean(0), torch.zeros(40).double(), atol=1e-5, rtol=0)
+    whole = encoded[0, :, 1]
+    assert abs(whole.mean()) < 1e-6
+    assert abs(whole.std(correction=0) - 1) < 1e-6
+    assert (whole.diff() > 0).all()

@@ -157,3 +157,21 @@ def test_a_convolution_on_the_c_grid_sees_its_shape(here, monkeypatch):
     surrogate = Surrogate.load(out)
     data = build_data(surrogate.experiment)
     assert surrogate.subspace(data.test[0].domain).shape == (221, 51)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [("--problems", "darcy,darci", "'darcy'"), ("--models", "fnoo", "Did you mean 'fno'?")],
+)
+def test_a_table_names_what_it_does_not_know(option, value, message, here, monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["supra", "reproduce", "accuracy", option, value])
+    with pytest.raises(SystemExit, match="2"):
+        main()
+    assert message in capsys.readouterr().err
+
+
+def test_convergence_needs_no_training(here, monkeypatch):
+    run(monkeypatch, "reproduce", "convergence", "--out", "tables")
+    found = json.loads(Path("tables/convergence.json").read_text())
+    assert found["errors"]["a jump"]["Fourier"][-1] < found["errors"]["a jump"]["Fourier"][0]
+    assert Path("tables/convergence.png").stat().st_size > 1000

@@ -39,7 +39,8 @@ class Normalizer:
                 ``"point"``: for each point and channel; ``"minmax"``: each channel to [-1, 1];
                 ``"none"``: unchanged.
 
-        A channel (or point) that is constant is only shifted.
+        A channel (or point) that is constant is only shifted. With ``"point"``, a channel that is
+        the same in all samples, such as positions on a shared grid, is taken as a whole.
         """
         check_choice("kind", kind, Kind, DataError)
         moments = None
@@ -53,6 +54,8 @@ class Normalizer:
         shift, scale = moments.range() if kind == "minmax" else moments.mean_and_deviation()
         if kind == "none":
             shift, scale = np.zeros_like(shift), np.ones_like(scale)
+        if kind == "point":
+            shift, scale = _shared_as_a_whole(shift, scale, moments.largest)
         scale = np.where(scale > ROUNDING * np.abs(moments.largest), scale, 1.0)
         dtype = torch.get_default_dtype()
         return cls(torch.as_tensor(shift, dtype=dtype), torch.as_tensor(scale, dtype=dtype))
@@ -100,6 +103,17 @@ class _Moments:
 
     def range(self) -> tuple[np.ndarray, np.ndarray]:
         return (self.low + self.high) / 2, (self.high - self.low) / 2
+
+
+def _shared_as_a_whole(
+    shift: Float[np.ndarray, "points channels"],
+    scale: Float[np.ndarray, "points channels"],
+    largest: Float[np.ndarray, "points channels"],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and deviation over the points for channels that no sample changes."""
+    same = (scale <= ROUNDING * largest).all(axis=0)
+    mean, deviation = shift.mean(axis=0), shift.std(axis=0)
+    return np.where(same, mean, shift), np.where(same, deviation, scale)
 
 
 def _reduced_shape(array: np.ndarray, kind: Kind) -> tuple[int, ...]:

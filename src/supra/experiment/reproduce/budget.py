@@ -11,7 +11,7 @@ Budget = Literal["epochs", "time"]
 
 # A table has dozens of runs: at the small scale each is cut to a few minutes on a CPU.
 _EPOCHS: dict[str, dict[str, int]] = {
-    "small": {"darcy": 15, "navier_stokes": 8, "plasticity": 8, "airfoil": 25, "pipe": 40}
+    "small": {"darcy": 8, "navier_stokes": 6, "plasticity": 6, "airfoil": 16, "pipe": 8}
 }
 
 
