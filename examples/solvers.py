@@ -10,13 +10,27 @@ Coarse and quick unless `--full` is given; that takes some minutes and makes the
 import argparse
 from pathlib import Path
 
-from solver_page import airfoil, darcy, elasticity, navier_stokes, perforated, pipe, plasticity
+from solver_page import (
+    airfoil,
+    ball,
+    darcy,
+    elasticity,
+    navier_stokes,
+    perforated,
+    pipe,
+    plasticity,
+    plate_points,
+    surface,
+)
 from solver_page.study import Study
 
 PARTS = {
     "darcy": darcy.run,
     "navier_stokes": navier_stokes.run,
     "perforated": perforated.run,
+    "plate_points": plate_points.run,
+    "surface": surface.run,
+    "ball": ball.run,
     "pipe": pipe.run,
     "airfoil": airfoil.run,
     "plasticity": plasticity.run,

@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import meshio
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = ["README.md", "docs/extending.md"]
+PAGES = ["README.md", "docs/extending.md", "docs/geometry.md"]
 
 
 def blocks(page: str, language: str) -> list[str]:
@@ -47,8 +49,41 @@ def test_command_lines_run_in_order(tmp_path):
         assert run.returncode == 0, (line, run.stderr.decode())
 
 
+def test_the_tutorial_works_as_it_stands(tmp_path, monkeypatch):
+    """Its blocks in their order: Python, commands, and the file that it says to save."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs/tutorial.md").read_text()
+    namespace: dict = {}
+    for language, block in re.findall(r"^```(\w+)\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        if language == "python":
+            exec(compile(block, "tutorial", "exec"), namespace)
+        elif language == "yaml":
+            Path("my.yaml").write_text(block)
+        else:
+            for line in block.splitlines():
+                command = [sys.executable, "-m", *shlex.split(line)]
+                run = subprocess.run(command, capture_output=True, text=True)
+                assert run.returncode == 0, (line, run.stderr)
+    written = meshio.read("prediction.vtu").point_data
+    np.testing.assert_allclose(
+        written["temperature_predicted"] - written["temperature"],
+        written["temperature_error"],
+        atol=1e-6,
+    )
+    assert namespace["prediction"].shape == (len(namespace["mesh"].points), 1)
+
+
 @pytest.mark.parametrize(
-    "page", [*PAGES, "docs/index.md", "docs/solvers.md", "docs/data_format.md", "CONTRIBUTING.md"]
+    "page",
+    [
+        *PAGES,
+        "docs/tutorial.md",
+        "docs/comparison.md",
+        "docs/index.md",
+        "docs/solvers.md",
+        "docs/data_format.md",
+        "CONTRIBUTING.md",
+    ],
 )
 def test_links_and_pictures_exist(page):
     text = (ROOT / page).read_text()

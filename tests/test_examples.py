@@ -8,7 +8,8 @@ import pytest
 
 from supra.experiment.reproduce.convergence import SIZES, errors
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+FOLDER = Path(__file__).parent.parent / "examples"
+EXAMPLES = sorted(path for path in FOLDER.glob("*.py") if path.stem != "picture")
 
 
 def loaded(path: Path):

@@ -14,6 +14,7 @@ from supra.basis import (
 )
 from supra.data import DataError, Dataset, Sample, Splits, load_dataset, open_dataset
 from supra.domain import DomainError, Grid, Mesh, MeshError, MeshWarning, PointSet, SphereGrid
+from supra.experiment.fit import fit
 from supra.experiment.surrogate import Surrogate
 from supra.model import SubspaceAttention, SupraOperator
 from supra.problems import RandomField
@@ -46,6 +47,7 @@ __all__ = [
     "SubspaceAttention",
     "SupraOperator",
     "Surrogate",
+    "fit",
     "load_dataset",
     "open_dataset",
 ]

@@ -11,9 +11,18 @@ import pytest
 import scipy.io
 
 from supra.data import DataError, load_dataset, open_dataset
+from supra.domain import PointSet
 from supra.experiment.generate import PARTS, Request, generate, make_problem
 from supra.experiment.parts import Parts
-from supra.problems import Darcy, NavierStokes, PerforatedPlate, ProblemError
+from supra.problems import (
+    Ball,
+    Darcy,
+    NavierStokes,
+    PerforatedPlate,
+    PlatePoints,
+    ProblemError,
+    Surface,
+)
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 SMALL = Request(Darcy(resolution=11), train=5, test=3)
@@ -58,6 +67,20 @@ def test_plates_go_into_our_own_format(tmp_path, geometry):
     assert (splits.train.domain is None) == (geometry == "each")
     expected = problem.sample(1)
     np.testing.assert_allclose(splits.train[1].targets[:, 0], expected["u"], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("problem", [Surface(3), Ball(2), PlatePoints(8, 2)], ids=lambda p: p.name)
+def test_surfaces_volumes_and_points_go_into_our_own_format(tmp_path, problem):
+    generate(Request(problem, 2, 1), tmp_path)
+    splits = open_dataset(tmp_path / "data.h5", valid=0)
+    expected, found = problem.sample(1), splits.train[1]
+    np.testing.assert_allclose(found.targets[:, 0], expected["u"], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(found.inputs[:, -1], expected["f"], rtol=1e-6)
+    np.testing.assert_array_equal(found.domain.points, expected["points"])
+    if "cells" in expected:
+        np.testing.assert_array_equal(found.domain.cells, expected["cells"])
+    else:
+        assert isinstance(found.domain, PointSet)
 
 
 def test_a_cluster_makes_the_same_files(tmp_path):

@@ -411,3 +411,11 @@ def test_the_command_is_told_in_one_line(smoke, tmp_path):
     assert done.returncode == 2
     assert len(done.stderr.strip().splitlines()) == 1
     assert "is not a run's folder" in done.stderr
+
+
+def test_the_mean_is_taken_at_each_point_of_grids_that_moved(tmp_path):
+    square_points = Grid((3, 3)).points
+    grids = [Grid((3, 3), points=square_points * (1 + k / 10)) for k in range(6)]
+    write_data(tmp_path / "moved.h5", STEADY, grids, shared=False)
+    moved = open_dataset(tmp_path / "moved.h5", valid=0)
+    assert mean_targets(moved.train, moved.test).shape == (9, 2)

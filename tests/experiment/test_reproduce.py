@@ -202,6 +202,24 @@ def test_the_remarks_count_where_supra_is_first(monkeypatch, tmp_path):
     assert found.remarks[-1] == "SUPRA has the lowest error on 2 of 2 problems."
 
 
+def test_the_remarks_on_geometry_name_the_best_way_and_the_others_factors(monkeypatch, tmp_path):
+    def trained(cells, *_):
+        errors = {"supra": 0.02, "transolver": 0.03, "gnot": 0.06}
+        unaligned = {c for c in cells if "basis.align=none" in c.changes}
+        return {c: result(0.05 if c in unaligned else errors[c.system]) for c in cells}
+
+    monkeypatch.setattr("supra.experiment.reproduce.reproduce.run_cells", trained)
+    found = reproduce("geometry", Wanted("smoke"), tmp_path)
+    assert found.columns == ["error"]
+    assert len(found.rows) == 9
+    best = found.remarks[0]
+    assert best.endswith("(b) own, unaligned has 2.50 times as much.")
+    assert found.remarks[1].startswith("transolver has 1.50 times the error of (")
+    assert found.remarks[2].startswith("gnot has 3.00 times")
+    assert "**" not in write_table(found, tmp_path, tmp_path)[0].read_text()
+    assert not list(TABLES["geometry"][1](Wanted("smoke", problems=("darcy",))))
+
+
 def test_the_remarks_on_an_ablation_compare_the_order_with_the_papers(monkeypatch, tmp_path):
     def trained(cells, *_):
         order = {"layer": 0.02, "instance": 0.01, "none": 0.03}

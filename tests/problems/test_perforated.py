@@ -5,7 +5,7 @@ import pytest
 
 from supra.basis.fem import mass_matrix, stiffness_matrix
 from supra.domain import Mesh, MeshError
-from supra.problems import PerforatedPlate
+from supra.problems import PerforatedPlate, ProblemError
 
 COARSE = PerforatedPlate(resolution=12, holes=3)
 
@@ -54,3 +54,16 @@ def test_a_sample_is_the_same_whenever_it_is_made():
 def test_a_plate_that_cannot_be_meshed_is_refused_at_once():
     with pytest.raises(MeshError, match="holes"):
         PerforatedPlate(holes=500)
+
+
+def test_plates_differ_in_the_number_of_holes_where_asked_for():
+    problem = PerforatedPlate(resolution=8, holes=4, fewest=2, geometry="each")
+    meshes = [Mesh(s["points"], s["cells"]).check() for s in problem.generate(20)]
+    assert {1 - mesh.euler_characteristic for mesh in meshes} == {2, 3, 4}
+    assert len({len(mesh.points) for mesh in meshes}) > 10
+
+
+@pytest.mark.parametrize(("fewest", "geometry"), [(1, "shared"), (4, "each"), (-1, "each")])
+def test_a_random_number_of_holes_that_makes_no_sense_is_refused(fewest, geometry):
+    with pytest.raises(ProblemError, match="fewest"):
+        PerforatedPlate(resolution=8, holes=3, fewest=fewest, geometry=geometry)

@@ -40,7 +40,8 @@ class Basis(ABC):
             domain: a `Mesh`, `Grid`, `SphereGrid`, `PointSet`, or an array of points.
             defect: what to do where the sampled functions are not orthonormal (too few points,
                 scattered points, another mesh): ``"repair"`` says so and takes the closest
-                orthonormal functions, ``"refuse"`` raises, ``"keep"`` leaves them.
+                orthonormal functions, ``"adapt"`` takes them without a word, ``"refuse"`` raises,
+                ``"keep"`` leaves them.
             dtype: floating-point type of the result; default torch's own.
             device: device of the result.
 

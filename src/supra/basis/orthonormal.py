@@ -11,7 +11,7 @@ from scipy import linalg
 from supra.basis.errors import BasisError, BasisWarning
 from supra.basis.sampled import SampledBasis
 
-Defect = Literal["repair", "refuse", "keep"]
+Defect = Literal["repair", "adapt", "refuse", "keep"]
 TOLERANCE = 1e-9
 
 
@@ -38,12 +38,14 @@ def sampled_orthonormal(
         if defect == "refuse":
             raise BasisError(f"{what}. Use more points or fewer modes, or defect='repair'.")
         values = closest_orthonormal(values, weights, name)
-        warnings.warn(
-            f"{what}: replaced by the closest orthonormal functions with the same span. "
-            f"Use defect='keep' to leave them, 'refuse' for an error.",
-            BasisWarning,
-            stacklevel=4,
-        )
+        if defect == "repair":
+            warnings.warn(
+                f"{what}: replaced by the closest orthonormal functions with the same span. "
+                f"Use defect='adapt' where that is meant, 'keep' to leave them, 'refuse' for an "
+                f"error.",
+                BasisWarning,
+                stacklevel=4,
+            )
     return SampledBasis(torch.from_numpy(values), torch.from_numpy(np.array(weights)))
 
 

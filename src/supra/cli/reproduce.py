@@ -30,6 +30,7 @@ Name = Literal[
     "airfoil-basis",
     "normalization",
     "model-size",
+    "geometry",
     "efficiency",
     "convergence",
 ]

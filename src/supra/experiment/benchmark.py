@@ -66,6 +66,8 @@ def baseline_subjects(setting: Setting) -> list[Subject]:
         "LNO": LNO,
         "FNO 12×12": FNO,
     }
+    if setting.width > 64:
+        del kinds["GNOT"]  # its experts would keep some 20 GB for the backward pass
     arguments = (torch.randn(BATCH, basis.points, 3), basis)
     size = {"width": setting.width, "depth": DEPTH}
     return [Subject(name, make(3, 1, **size), arguments) for name, make in kinds.items()]

@@ -22,7 +22,7 @@ from supra.data import (
     symmetries,
 )
 from supra.data.public.sets import SETS
-from supra.domain import DomainError, Grid
+from supra.domain import DomainError, Grid, Mesh
 from supra.experiment.config import (
     ChebyshevConfig,
     CosineConfig,
@@ -85,15 +85,18 @@ def build_subspace(experiment: Experiment, train: Dataset | None) -> Subspace:
             return FamilySubspace(CosineBasis(basis.modes))
         case PodConfig():
             return PodSubspace.of_targets(train, basis.modes)
-        case LaplacianConfig(geometry="own"):
-            return OwnSubspace(basis.modes, basis.boundary)
+        case LaplacianConfig(geometry="own") if train is not None:
+            return OwnSubspace.of_samples(train, basis.modes, basis.boundary, basis.align)
+        case LaplacianConfig(geometry="reference") if train is not None:
+            mesh = None if basis.reference is None else Mesh.from_file(basis.reference)
+            return MeshSubspace.of_reference(train, mesh, basis.modes, basis.boundary)
         case LaplacianConfig(geometry="mean") if train is not None:
             return MeshSubspace.of_mean(train, basis.modes, basis.boundary)
         case LaplacianConfig():
             if train is None or train.domain is None:
                 raise DomainError(
                     "Every sample has its own domain: use basis.geometry=mean (same points, "
-                    "moved) or basis.geometry=own."
+                    "moved), reference or own."
                 )
             return MeshSubspace.of_shared(train.domain, basis.modes, basis.boundary)
 
@@ -104,6 +107,9 @@ def restore_subspace(experiment: Experiment, state: dict[str, Any]) -> Subspace:
         return PodSubspace.from_state(state)
     if "values" in state:
         return MeshSubspace.from_state(state)
+    basis = experiment.basis
+    if isinstance(basis, LaplacianConfig):
+        return OwnSubspace.from_state(state, basis.modes, basis.boundary)
     return build_subspace(experiment, None)
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from supra.basis.align import Align
 from supra.basis.base import Boundary
 from supra.data.batch import Positions, Weighting
 from supra.data.normalize import Kind
@@ -73,10 +74,27 @@ class LaplacianConfig(Settings):
     kind: Literal["laplacian"] = "laplacian"
     modes: int = Field(128, ge=1, description="eigenfunctions")
     boundary: Boundary = Field("neumann", description="free boundary, or held at zero")
-    geometry: Literal["shared", "mean", "own"] = Field(
+    geometry: Literal["shared", "mean", "reference", "own"] = Field(
         "shared",
-        description="of the one mesh of all samples, of the mean of their meshes, or of each",
+        description="of the one mesh of all samples, of the mean of their meshes, of a domain that "
+        "covers them, or of each",
     )
+    reference: Path | None = Field(
+        None,
+        description="for geometry=reference: mesh file of the domain that covers all samples; by "
+        "default the box around them",
+    )
+    align: Align = Field(
+        "span",
+        description="for geometry=own: what is turned so that functions of different samples "
+        "correspond",
+    )
+
+    @model_validator(mode="after")
+    def _reference_is_used(self) -> "LaplacianConfig":
+        if self.reference is not None and self.geometry != "reference":
+            raise ValueError(f"`reference` is for geometry=reference: got {self.geometry}")
+        return self
 
 
 class PodConfig(Settings):

@@ -20,22 +20,25 @@ from supra.basis.eigen import Report
 from supra.data import Channel, DataError, Layout, Sample, StoreWriter, open_store, write_public
 from supra.data.public.sets import SETS
 from supra.data.public.sidecar import Sidecar
-from supra.domain import Mesh
+from supra.domain import Mesh, PointSet
 from supra.domain.choice import check_choice
 from supra.experiment.build import STORE
 from supra.experiment.parts import Parts
 from supra.problems import (
     Airfoil,
+    Ball,
     Darcy,
     Elasticity,
     NavierStokes,
     PerforatedPlate,
     Pipe,
     Plasticity,
+    PlatePoints,
     Problem,
     ProblemError,
     Solution,
     Split,
+    Surface,
 )
 
 Job = tuple[Split, int]
@@ -44,7 +47,25 @@ PARTS = "unfinished"  # folder of finished samples while others are still to be 
 
 PROBLEMS: dict[str, type[Problem]] = {
     problem.name: problem
-    for problem in (Darcy, NavierStokes, Airfoil, Pipe, Plasticity, Elasticity, PerforatedPlate)
+    for problem in (
+        Darcy,
+        NavierStokes,
+        Airfoil,
+        Pipe,
+        Plasticity,
+        Elasticity,
+        PerforatedPlate,
+        PlatePoints,
+        Surface,
+        Ball,
+    )
+}
+# What is given in problems without a public layout; u is what all of them ask for.
+GIVEN = {
+    PerforatedPlate.name: ("a", "f"),
+    PlatePoints.name: ("a", "f"),
+    Surface.name: ("f",),
+    Ball.name: ("f",),
 }
 
 
@@ -230,18 +251,24 @@ def _write(request: Request, out: Path, parts: Parts) -> None:
 
 
 def _write_store(request: Request, path: Path, splits: dict[Split, Iterator[Solution]]) -> None:
-    """Problems without a public layout: fields a, f → u on one mesh or on one per sample."""
-    problem = request.problem
-    assert isinstance(problem, PerforatedPlate)
-    shared = problem.mesh(problem.plate) if problem.geometry == "shared" else None
-    layout = Layout((Channel("a"), Channel("f")), (Channel("u"),))
+    """Problems without a public layout: on one mesh, or on a mesh or points per sample."""
+    given, shared = GIVEN[request.problem.name], _shared_mesh(request.problem)
+    layout = Layout(tuple(map(Channel, given)), (Channel("u"),))
     with StoreWriter(path, layout, shared, metadata={"request": request.record}) as store:
         for split, solutions in splits.items():
             for solution in solutions:
-                store.add(_sample(solution, shared), split)
+                inputs = np.stack([solution[name] for name in given], axis=1)
+                domain = shared or _own_domain(solution)
+                store.add(Sample(inputs, solution["u"][:, None], domain), split)
 
 
-def _sample(solution: Solution, shared: Mesh | None) -> Sample:
-    inputs = np.stack([solution["a"], solution["f"]], axis=1)
-    mesh = Mesh(solution["points"], solution["cells"]) if shared is None else shared
-    return Sample(inputs, solution["u"][:, None], mesh)
+def _shared_mesh(problem: Problem) -> Mesh | None:
+    if isinstance(problem, PerforatedPlate) and problem.geometry == "shared":
+        return problem.mesh(problem.plate)
+    return None
+
+
+def _own_domain(solution: Solution) -> Mesh | PointSet:
+    if "cells" in solution:
+        return Mesh(solution["points"], solution["cells"])
+    return PointSet(solution["points"])

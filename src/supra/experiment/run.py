@@ -17,6 +17,7 @@ import yaml
 from supra.basis.eigen import Report
 from supra.data import Dataset, Splits
 from supra.data.replacement import replacing
+from supra.domain import Grid
 from supra.experiment.build import (
     build_augmentation,
     build_collate,
@@ -27,6 +28,8 @@ from supra.experiment.build import (
 from supra.experiment.config import Experiment
 from supra.experiment.generate import PARTS, Request, generate, make_problem
 from supra.experiment.preset import parse_experiment, read_yaml
+from supra.experiment.seen import Seen
+from supra.experiment.subspace import OwnSubspace
 from supra.experiment.surrogate import Surrogate
 from supra.train import LATEST, History, Job, TrainError, World, fit
 from supra.train.world import ALONE
@@ -56,6 +59,7 @@ def train(
     report("computing the basis", 0, 1)
     started = time.perf_counter()
     surrogate = new_surrogate(experiment, data.train)
+    prepare_bases(surrogate, data, world, report)
     preparation_seconds = time.perf_counter() - started
     job = Job(
         predictor=surrogate.predictor,
@@ -90,7 +94,31 @@ def new_surrogate(experiment: Experiment, train: Dataset) -> Surrogate:
     subspace = build_subspace(experiment, train)
     predictor = build_predictor(experiment, train, build_collate(experiment, subspace), subspace)
     dimensions = train[0].domain.points.shape[1]
-    return Surrogate(predictor, subspace, experiment, dimensions, train.domain)
+    return Surrogate(predictor, subspace, experiment, dimensions, train.domain, Seen.of(train))
+
+
+def prepare_bases(
+    surrogate: Surrogate, data: Splits, world: World = ALONE, report: Report = lambda *_: None
+) -> None:
+    """Make the basis of every sample once, where each has its own.
+
+    The first epoch would do it otherwise, and look slower than it is. Processes share the work:
+    they find each other's eigenfunctions in the cache on disk.
+    """
+    if not _has_many_bases(surrogate, data.train):
+        return
+    for dataset in (data.train, data.valid):
+        for number in range(world.rank, len(dataset), world.size):
+            report("computing the bases", number, len(dataset))
+            surrogate.subspace(dataset[number].domain)
+    world.wait()
+
+
+def _has_many_bases(surrogate: Surrogate, train: Dataset) -> bool:
+    """Functions of a grid do not depend on where its points are, those of a domain do."""
+    if train.domain is not None:
+        return False
+    return isinstance(surrogate.subspace, OwnSubspace) or not isinstance(train[0].domain, Grid)
 
 
 def ensure_data(experiment: Experiment, report: Report) -> None:

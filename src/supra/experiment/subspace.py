@@ -1,39 +1,48 @@
 """Where the basis of a sample comes from: its grid, one mesh for all, or its own mesh."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import ceil
 from typing import Any
 
 import numpy as np
 import torch
 
 from supra.basis import Basis, LaplacianBasis, SampledBasis
+from supra.basis.align import Align, aligned
 from supra.basis.base import Boundary
+from supra.basis.landmark import Landmarks, bounding_box
 from supra.basis.pod import principal_components
 from supra.basis.sampled import Sampled
 from supra.data import Dataset
 from supra.domain import Domain, DomainError, Grid, Mesh
+from supra.experiment.kept import Kept, fingerprint
 
-_MOST = 16  # sampled bases that are kept
+_NODES_PER_MODE = 40  # of a box's mesh: its last eigenvalue is then within a few per cent
 _ROWS = 4000  # snapshots that principal components are made of
 
 
 @dataclass(frozen=True)
 class FamilySubspace:
-    """Functions known at any point: sampled on each grid, once per shape of grid."""
+    """Functions known at any point: sampled on each domain, once per shape of grid.
+
+    On other points than a grid's they are made orthonormal in the sample's own quadrature.
+    """
 
     basis: Basis
-    _sampled: dict[Any, Sampled] = field(default_factory=dict, repr=False)
+    _kept: Kept = field(default_factory=Kept, repr=False)
 
     @property
     def modes(self) -> int:
         return self.basis.modes
 
     def __call__(self, domain: Domain) -> Sampled:
-        # Functions on the box do not depend on where a mapped grid's points are.
-        key = (domain.shape, domain.periodic, domain.nodes) if isinstance(domain, Grid) else domain
-        return _kept(self._sampled, key, lambda: self.basis.sample(domain))
+        if isinstance(domain, Grid):
+            # Functions on the box do not depend on where a mapped grid's points are.
+            key = (domain.shape, domain.periodic, domain.nodes)
+            return self._kept(key, lambda: self.basis.sample(domain))
+        make = partial(self.basis.sample, domain, defect="adapt")
+        return self._kept(fingerprint(domain), make)
 
     def state(self) -> dict[str, Any]:
         return {}
@@ -46,14 +55,14 @@ class MeshSubspace:
     Attributes:
         basis: the eigenfunctions on the mesh, its coincident nodes glued.
         node_map: from the samples' points to the glued mesh's.
-        by_position: sample at other points by interpolation; else by the number of the point, for
-            samples whose meshes are deformations of this one.
+        by_position: sample at other points by interpolation, orthonormal in their own quadrature;
+            else by the number of the point, for samples whose meshes are deformations of this one.
     """
 
     basis: LaplacianBasis
     node_map: np.ndarray
     by_position: bool
-    _sampled: dict[Any, Sampled] = field(default_factory=dict, repr=False)
+    _kept: Kept = field(default_factory=Kept, repr=False)
 
     @classmethod
     def of_shared(cls, domain: Domain, modes: int, boundary: Boundary) -> "MeshSubspace":
@@ -74,6 +83,14 @@ class MeshSubspace:
         mesh = _as_mesh(mean) if mean is not None else _as_mesh(first).with_points(points)
         return cls(*_glued_basis(mesh, modes, boundary), by_position=False)
 
+    @classmethod
+    def of_reference(
+        cls, dataset: Dataset, mesh: Mesh | None, modes: int, boundary: Boundary
+    ) -> "MeshSubspace":
+        """Of a domain that covers all samples: a given mesh, or the box around them."""
+        mesh = _box_mesh(dataset, _NODES_PER_MODE * modes) if mesh is None else mesh
+        return cls(*_glued_basis(mesh, modes, boundary), by_position=True)
+
     @property
     def modes(self) -> int:
         return self.basis.modes
@@ -87,7 +104,8 @@ class MeshSubspace:
                 f"This subspace is of meshes with {len(self.node_map)} points: got "
                 f"{len(domain.points)}."
             )
-        return _kept(self._sampled, domain, lambda: self.basis.sample(domain))
+        make = partial(self.basis.sample, domain, defect="adapt")
+        return self._kept(fingerprint(domain), make)
 
     def _is_mine(self, domain: Domain) -> bool:
         return np.array_equal(domain.points, self.basis.domain.points[self.node_map])
@@ -98,7 +116,7 @@ class MeshSubspace:
             assert isinstance(sampled, SampledBasis)
             return replace(sampled.unwelded(torch.tensor(self.node_map)), shape=shape)
 
-        return _kept(self._sampled, shape, make)
+        return self._kept(shape, make)
 
     def state(self) -> dict[str, Any]:
         """The functions themselves: eigenvectors computed elsewhere may be turned differently."""
@@ -127,21 +145,69 @@ class MeshSubspace:
 
 @dataclass(frozen=True)
 class OwnSubspace:
-    """Eigenfunctions of each sample's own mesh; those computed before are read from the cache."""
+    """Eigenfunctions of each sample's own domain, turned so that they can be compared.
+
+    Those used last are kept in memory, all that were computed before in the cache on disk.
+
+    Attributes:
+        modes: how many.
+        boundary: free or held at zero.
+        align: how much they are turned; see `supra.basis.align`.
+        landmarks: the functions towards which they are turned, the same for all samples.
+    """
 
     modes: int
     boundary: Boundary
+    align: Align = "none"
+    landmarks: Landmarks | None = None
+    _kept: Kept = field(default_factory=Kept, repr=False)
+
+    @classmethod
+    def of_samples(
+        cls, dataset: Dataset, modes: int, boundary: Boundary, align: Align
+    ) -> "OwnSubspace":
+        """With landmarks on the box around all samples."""
+        if align == "none":
+            return cls(modes, boundary)
+        return cls(modes, boundary, align, Landmarks(*_box(dataset), modes, boundary))
 
     def __call__(self, domain: Domain) -> Sampled:
-        mesh = _as_mesh(domain) if isinstance(domain, Grid) else domain
-        if isinstance(mesh, Mesh):
-            basis = LaplacianBasis.from_mesh(mesh, self.modes, self.boundary)
+        return self._kept(fingerprint(domain), lambda: self._made(domain))
+
+    def _made(self, domain: Domain) -> Sampled:
+        if isinstance(domain, Grid):
+            basis, node_map = _glued_basis(_as_mesh(domain), self.modes, self.boundary)
+            sampled = self._turned(basis).sample().unwelded(torch.tensor(node_map))
+            return replace(sampled, shape=domain.shape)
+        if isinstance(domain, Mesh):
+            basis = LaplacianBasis.from_mesh(domain, self.modes, self.boundary)
         else:
-            basis = LaplacianBasis.from_points(mesh.points, self.modes)
-        return replace(basis.sample(mesh), shape=_grid_shape(domain))
+            basis = LaplacianBasis.from_points(domain.points, self.modes)
+        return self._turned(basis).sample()
+
+    def _turned(self, basis: LaplacianBasis) -> LaplacianBasis:
+        if self.landmarks is None:
+            return basis
+        values, weights = basis.values, basis.domain.weights
+        references = self.landmarks(basis.domain.points)
+        turned = aligned(values, weights, basis.eigenvalues, references, self.align)
+        return replace(basis, values=turned)
 
     def state(self) -> dict[str, Any]:
-        return {}
+        if self.landmarks is None:
+            return {}
+        return {
+            "low": torch.tensor(self.landmarks.low),
+            "high": torch.tensor(self.landmarks.high),
+            "align": self.align,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any], modes: int, boundary: Boundary) -> "OwnSubspace":
+        if not state:
+            return cls(modes, boundary)
+        low, high = (state[corner].cpu().numpy() for corner in ("low", "high"))
+        return cls(modes, boundary, state["align"], Landmarks(low, high, modes, boundary))
 
 
 @dataclass(frozen=True)
@@ -155,7 +221,7 @@ class PodSubspace:
 
     components: torch.Tensor
     weights: torch.Tensor
-    _sampled: dict[Any, Sampled] = field(default_factory=dict, repr=False)
+    _kept: Kept = field(default_factory=Kept, repr=False)
 
     @classmethod
     def of_targets(cls, train: Dataset | None, modes: int) -> "PodSubspace":
@@ -178,7 +244,7 @@ class PodSubspace:
             )
         shape, precision = _grid_shape(domain), torch.get_default_dtype()
         make = partial(SampledBasis, self.components.to(precision), self.weights.to(precision))
-        return _kept(self._sampled, (shape, precision), lambda: make(shape))
+        return self._kept(shape, lambda: make(shape))
 
     def state(self) -> dict[str, Any]:
         return {"components": self.components, "weights": self.weights}
@@ -189,15 +255,6 @@ class PodSubspace:
 
 
 Subspace = FamilySubspace | MeshSubspace | OwnSubspace | PodSubspace
-
-
-def _kept(cache: dict[Any, Sampled], key: Any, make: Callable[[], Sampled]) -> Sampled:
-    """What was made for a key before, or now; the oldest goes, as every sample may be new."""
-    if key not in cache:
-        if len(cache) >= _MOST:
-            del cache[next(iter(cache))]
-        cache[key] = make()
-    return cache[key]
 
 
 def _snapshots(train: Dataset) -> np.ndarray:
@@ -234,3 +291,27 @@ def _glued_basis(mesh: Mesh, modes: int, boundary: Boundary) -> tuple[LaplacianB
     glued = mesh.welded()
     node_map = np.arange(len(mesh.points)) if glued.node_map is None else glued.node_map
     return LaplacianBasis.from_mesh(glued, modes, boundary), node_map
+
+
+def _box(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """The corners of the box around all samples."""
+    if dataset.domain is not None:
+        return bounding_box([dataset.domain.points])
+    return bounding_box([dataset[k].domain.points for k in range(len(dataset))])
+
+
+def _box_mesh(dataset: Dataset, nodes: int) -> Mesh:
+    """A mesh of the box around all samples, of about so many nodes."""
+    low, high = _box(dataset)
+    extents = high - low
+    if not extents.all():
+        raise DomainError(
+            f"The box around the samples is flat, {extents.tolist()}: name a mesh file in "
+            f"basis.reference."
+        )
+    spacing = (extents.prod() / nodes) ** (1 / len(extents))
+    axes = [
+        np.linspace(a, b, max(2, ceil((b - a) / spacing) + 1))
+        for a, b in zip(low, high, strict=True)
+    ]
+    return Mesh.from_structured(np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1), name="box")

@@ -14,6 +14,7 @@ from supra.domain import Domain, Grid, Mesh
 from supra.experiment.build import build_collate, build_network, restore_subspace
 from supra.experiment.config import Experiment
 from supra.experiment.preset import parse_experiment
+from supra.experiment.seen import Seen
 from supra.experiment.subspace import Subspace
 from supra.train import BEST, Evaluation, Predictor, TrainError, evaluate
 from supra.train.checkpoint import load_checkpoint, save_checkpoint
@@ -29,6 +30,7 @@ class Surrogate:
         experiment: all values of the run.
         dimensions: of the space the domains lie in.
         domain: that of the training samples, if they share one.
+        seen: what the training samples held.
     """
 
     predictor: Predictor
@@ -36,6 +38,7 @@ class Surrogate:
     experiment: Experiment
     dimensions: int
     domain: Domain | None = None
+    seen: Seen | None = None
 
     @classmethod
     def load(cls, path: str | Path, device: torch.device | str = "cpu") -> "Surrogate":
@@ -58,7 +61,8 @@ class Surrogate:
         predictor = Predictor(network, layout, *normalizers).to(device)
         predictor.load_state_dict(weights)
         domain = _restored_domain(state["domain"])
-        return cls(predictor.eval(), subspace, experiment, state["dimensions"], domain)
+        seen = Seen.from_state(state["seen"]) if state.get("seen") else None
+        return cls(predictor.eval(), subspace, experiment, state["dimensions"], domain, seen)
 
     def save(self, path: str | Path) -> None:
         """Everything in one file."""
@@ -72,6 +76,7 @@ class Surrogate:
             "subspace": self.subspace.state(),
             "dimensions": self.dimensions,
             "domain": _domain_state(self.domain),
+            "seen": None if self.seen is None else self.seen.state(),
         }
 
     @property
@@ -94,6 +99,7 @@ class Surrogate:
         inputs: Float[np.ndarray, "*samples points inputs"],
         domain: Domain | None = None,
         times: Sequence[float] | None = None,
+        chunk: int | None = None,
     ) -> Float[np.ndarray, "*samples_and_steps points targets"]:
         """Predictions for one sample's inputs, or several samples' on one domain.
 
@@ -102,6 +108,7 @@ class Surrogate:
             domain: a `Mesh`, `Grid` or `PointSet`, of any resolution; by default the one that all
                 training samples share.
             times: moments wanted, for time-dependent data; those of the data by default.
+            chunk: points at a time, for meshes whose fields do not fit into memory at once.
         """
         inputs = np.asarray(inputs)
         several = inputs[None] if inputs.ndim == 2 else inputs
@@ -109,10 +116,13 @@ class Surrogate:
         if domain is None:
             raise DataError("The training samples had a domain each: give that of this one.")
         self._check(several, domain)
+        if self.seen is not None:
+            self.seen.warn(several, domain, self.layout)
         batch = self.collate([Sample(each, np.zeros((len(each), 0)), domain) for each in several])
         batch = batch.to(next(self.predictor.parameters()).device)
         with torch.inference_mode():
-            result = self.predictor.predict(batch.inputs, batch.basis, times).cpu().numpy()
+            predicted = self.predictor.predict(batch.inputs, batch.basis, times, chunk)
+        result = predicted.cpu().numpy()
         return result[0] if inputs.ndim == 2 else result
 
     def rollout(
@@ -131,6 +141,11 @@ class Surrogate:
         return evaluate(self.predictor, dataset, self.collate, batch_size)
 
     def _check(self, inputs: np.ndarray, domain: Domain) -> None:
+        if domain.points.shape[1] != self.dimensions:
+            raise DataError(
+                f"The training samples lie in {self.dimensions} dimensions: got a domain in "
+                f"{domain.points.shape[1]}."
+            )
         wanted = (len(domain.points), len(self.layout.inputs))
         if inputs.ndim != 3 or inputs.shape[1:] != wanted:
             names = ", ".join(map(str, self.layout.inputs))

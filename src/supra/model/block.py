@@ -57,6 +57,16 @@ class SupraBlock(nn.Module):
     ) -> Float[Tensor, "batch points channels"]:
         normed = self.attention_norm(fields, basis)
         coordinates = self.attention(basis.coefficients(normed))
+        return self.updated(fields, normed, coordinates, basis)
+
+    def updated(
+        self,
+        fields: Float[Tensor, "batch points channels"],
+        normed: Float[Tensor, "batch points channels"],
+        coordinates: Float[Tensor, "batch channels modes"],
+        basis: Sampled,
+    ) -> Float[Tensor, "batch points channels"]:
+        """What a block does at the points once attention has been done, at each by itself."""
         fields = _plus_linear(fields, normed, self.skip.weight)
         if self.local is not None:
             fields = fields + self.local(normed, basis)

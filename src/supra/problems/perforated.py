@@ -33,6 +33,8 @@ class PerforatedPlate(Problem):
         geometry: ``"shared"``: one plate for all samples; ``"each"``: a random plate and mesh per
             sample.
         plate: which random plate is the shared one.
+        fewest: if given, the number of holes of each plate is random, too, from ``fewest`` to
+            ``holes``: the samples differ in topology.
     """
 
     name: ClassVar[str] = "perforated"
@@ -41,24 +43,42 @@ class PerforatedPlate(Problem):
     holes: int = 5
     geometry: Geometry = "shared"
     plate: int = 0
+    fewest: int | None = None
 
     def __post_init__(self) -> None:
         check_choice("geometry", self.geometry, Geometry, ProblemError)
+        if self.fewest is not None:
+            _check_fewest(self.fewest, self.holes, self.geometry)
         self.mesh(self.plate)  # a plate that cannot be meshed is refused now, not in sample 1
 
     def mesh(self, plate: int) -> Mesh:
-        """The mesh of one of the random plates."""
+        """The mesh of one of the random plates with all holes."""
         return _mesh(self.resolution, self.holes, plate)
 
     def solve(self, rng: np.random.Generator) -> Solution:
         own = self.geometry == "each"
-        mesh = self.mesh(int(rng.integers(2**32)) if own else self.plate)
+        mesh = self._random_mesh(rng) if own else self.mesh(self.plate)
         drawn = np.stack([_field().coefficients(rng) for _ in range(2)])
         medium, source = _field().values(drawn, mesh)
         coefficient, force = np.exp(0.7 * medium), 1 + source
         solution = solve_diffusion(mesh, coefficient, force, np.unique(mesh.boundaries["outer"]))
         fields = {"a": coefficient, "f": force, "u": solution}
         return fields | {"points": mesh.points, "cells": mesh.cells} if own else fields
+
+    def _random_mesh(self, rng: np.random.Generator) -> Mesh:
+        plate = int(rng.integers(2**32))
+        if self.fewest is None:
+            return self.mesh(plate)
+        holes = int(rng.integers(self.fewest, self.holes, endpoint=True))
+        return _mesh(self.resolution, holes, plate)
+
+
+def _check_fewest(fewest: int, holes: int, geometry: Geometry) -> None:
+    if geometry != "each" or not 0 <= fewest <= holes:
+        raise ProblemError(
+            f"`fewest` holes, from 0 to `holes`, are for plates that differ, geometry='each': got "
+            f"fewest={fewest}, holes={holes}, geometry={geometry!r}."
+        )
 
 
 @lru_cache(maxsize=4)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from supra.basis.sampled import Sampled
 from supra.data import Layout, Normalizer
+from supra.model.chunked import predict_in_chunks
 
 
 class Predictor(nn.Module):
@@ -35,17 +36,25 @@ class Predictor(nn.Module):
                 self.register_buffer(f"{side}_{name}", value)
 
     def forward(
-        self, inputs: Float[Tensor, "batch points inputs"], basis: Sampled
+        self,
+        inputs: Float[Tensor, "batch points inputs"],
+        basis: Sampled,
+        chunk: int | None = None,
     ) -> Float[Tensor, "batch points targets"]:
-        """One application of the network."""
+        """One application of the network, all points at once or ``chunk`` at a time."""
         encoded = (inputs - self.input_shift) / self.input_scale
-        return self.network(encoded, basis) * self.target_scale + self.target_shift
+        if chunk is None:
+            found = self.network(encoded, basis)
+        else:
+            found = predict_in_chunks(self.network, encoded, basis, chunk)
+        return found * self.target_scale + self.target_shift
 
     def predict(
         self,
         inputs: Float[Tensor, "batch points inputs"],
         basis: Sampled,
         times: Sequence[float] | None = None,
+        chunk: int | None = None,
     ) -> Float[Tensor, "batch *steps points targets"]:
         """All that a sample's targets hold: at every time, if there is one.
 
@@ -53,27 +62,32 @@ class Predictor(nn.Module):
             inputs: as in a `Batch`: given functions, then positions.
             basis: the functions' subspace.
             times: moments wanted, by default those of the data; a rollout counts them only.
+            chunk: points at a time, to save memory (see `predict_in_chunks`); all by default.
         """
         times = self.layout.times if times is None else times
         if self.layout.time == "steady":
-            return self(inputs, basis)
+            return self(inputs, basis, chunk)
         if self.layout.time == "rollout":
-            return self.rollout(inputs, basis, len(times))
+            return self.rollout(inputs, basis, len(times), chunk)
         given, positions = inputs.tensor_split([len(self.layout.inputs)], dim=2)
         moments = [
             torch.cat([given, torch.full_like(given[..., :1], time), positions], dim=2)
             for time in times
         ]
-        return torch.stack([self(moment, basis) for moment in moments], dim=1)
+        return torch.stack([self(moment, basis, chunk) for moment in moments], dim=1)
 
     def rollout(
-        self, inputs: Float[Tensor, "batch points inputs"], basis: Sampled, steps: int
+        self,
+        inputs: Float[Tensor, "batch points inputs"],
+        basis: Sampled,
+        steps: int,
+        chunk: int | None = None,
     ) -> Float[Tensor, "batch steps points targets"]:
         """Apply the network again and again, each state becoming an input of the next."""
         channels = len(self.layout.targets)
         past, positions = inputs.tensor_split([len(self.layout.inputs)], dim=2)
         states = []
         for _ in range(steps):
-            states.append(self(torch.cat([past, positions], dim=2), basis))
+            states.append(self(torch.cat([past, positions], dim=2), basis, chunk))
             past = torch.cat([past[..., channels:], states[-1]], dim=2)
         return torch.stack(states, dim=1)

@@ -48,7 +48,7 @@ def errors(study: Study) -> str:
 
 def _growth(errors: np.ndarray, times: tuple[float, ...]) -> str:
     means = errors.mean(axis=0)
-    columns = ("time", *(f"{time:g}" for time in times))
+    columns = ("time", *(f"{time:.3g}" for time in times))
     shown = table(columns, [("L2, mean", *map(percent, means))])
     return heading("at each moment") + figure(draw_growth(errors, times)) + shown
 

@@ -70,7 +70,7 @@ def _draw_given(
 
 def _label(panels: np.ndarray, times: list[float], name: str) -> None:
     for axes, time in zip(panels[0], times, strict=True):
-        axes.set_title(f"t = {time:g}")
+        axes.set_title(f"t = {time:.3g}")
     for axes, row in zip(panels[:, 0], _ROWS, strict=True):
         text = row if row == "error" else f"{row} {name}"
         if axes.axison:

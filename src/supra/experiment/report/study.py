@@ -1,7 +1,7 @@
 """What a report says about a run: read from its folder, or computed on its test set."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,7 @@ def study_run(folder: Path, report: Report = lambda *_: None) -> Study:
     """Read a finished run and look at its surrogate on the test set."""
     experiment, result, history = load_config(folder), load_result(folder), History.read(folder)
     surrogate = Surrogate.load(folder, "cuda" if torch.cuda.is_available() else "cpu")
+    surrogate = replace(surrogate, seen=None)  # its own test set needs no warning
     report("reading the data", 0, 4)
     data = build_data(experiment)
     report("predicting the test set", 1, 4)

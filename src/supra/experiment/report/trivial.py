@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from supra.data import Batch, Dataset, Layout
+from supra.domain import Domain, Grid
 from supra.train import relative_l2
 
 MEAN, LAST = "mean of the training targets", "last given state kept"
@@ -26,7 +27,7 @@ def trivial_guesses(
 
 
 def mean_targets(train: Dataset, test: Dataset) -> Float[Tensor, "*steps points targets"]:
-    """The mean at each point where both sets share their points, else over all points."""
+    """The mean at each point where all samples share their points, else over all points."""
     pointwise = _share_points(train, test)
     total = np.zeros(1)
     for number in range(len(train)):
@@ -39,6 +40,14 @@ def mean_targets(train: Dataset, test: Dataset) -> Float[Tensor, "*steps points 
 
 
 def _share_points(train: Dataset, test: Dataset) -> bool:
-    if train.domain is None or test.domain is None:
-        return False
-    return np.array_equal(train.domain.points, test.domain.points)
+    """One domain for all, or moved grids whose points correspond by their numbers."""
+    if train.domain is not None and test.domain is not None:
+        return np.array_equal(train.domain.points, test.domain.points)
+    shapes = {
+        _grid_shape(part[number].domain) for part in (train, test) for number in range(len(part))
+    }
+    return len(shapes) == 1 and None not in shapes
+
+
+def _grid_shape(domain: Domain) -> tuple[int, ...] | None:
+    return domain.shape if isinstance(domain, Grid) else None

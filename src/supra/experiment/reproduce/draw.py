@@ -20,7 +20,8 @@ def draw(measured: Measured, path: Path) -> None:
     for number, column in enumerate(columns):
         color = colors(number / max(1, len(columns) - 1) * 0.9)
         _bars(axes, measured, column, number, color)
-    axes.plot([], [], "k_", markersize=12, label="the paper")
+    if any(found.entry.paper is not None for found in measured.found):
+        axes.plot([], [], "k_", markersize=12, label="the paper")
     axes.set_xticks(range(len(rows)), rows, rotation=20 if len(rows) > 3 else 0)
     axes.set_yscale("log")
     axes.set_ylabel("relative L2 error, per cent")

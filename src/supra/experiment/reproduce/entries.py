@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from math import isqrt
 
+from supra.experiment.config import LaplacianConfig
 from supra.experiment.preset import SUPRA, Scale
 from supra.experiment.reproduce import paper
 from supra.experiment.reproduce.budget import budgeted
@@ -13,6 +14,7 @@ from supra.experiment.reproduce.table import Entry, train_error
 SYSTEMS = ("galerkin", "gnot", "transolver", "lno", "fno", SUPRA)
 _SIZES = ("small", "medium", "large")
 _FAITHFUL = "supra-paper"  # the paper's findings are about the paper's block
+_PLATES = "plates"  # the problem with a geometry per sample
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,19 @@ def model_size(wanted: Wanted) -> Iterator[Entry]:
                     yield Entry(f"{problem}, {part}{_of(system)}", word, cells, number)
 
 
+def geometry(wanted: Wanted) -> Iterator[Entry]:
+    """Every sample has its own mesh and topology: ways to a basis, and networks without one."""
+    if not wanted.keeps(_PLATES):
+        return
+    for system in wanted.subjects((SUPRA, "transolver", "gnot")):
+        if system not in (SUPRA, _FAITHFUL):
+            yield Entry(system, "error", wanted.cells(_PLATES, system))
+            continue
+        suffix = "" if system == SUPRA else f" ({system})"
+        for way, changes in _ways(wanted.scale).items():
+            yield Entry(way + suffix, "error", wanted.cells(_PLATES, system, *changes))
+
+
 TABLES: dict[str, tuple[str, Callable[[Wanted], Iterator[Entry]]]] = {
     "accuracy": ("Errors of all systems on all problems", accuracy),
     "basis-number": ("Number of basis functions", basis_number),
@@ -97,6 +112,7 @@ TABLES: dict[str, tuple[str, Callable[[Wanted], Iterator[Entry]]]] = {
     "airfoil-basis": ("Airfoil: eigenfunctions of the mesh or Fourier on the grid", airfoil_basis),
     "normalization": ("Normalisation", normalization),
     "model-size": ("Layers and hidden functions", model_size),
+    "geometry": ("Plates with one to five holes, a mesh each", geometry),
 }
 
 
@@ -114,6 +130,21 @@ def _subjects(wanted: Wanted, problem: str) -> Sequence[str]:
 
 def _of(system: str) -> str:
     return "" if system == _FAITHFUL else f" ({system})"
+
+
+def _ways(scale: Scale) -> dict[str, tuple[str, ...]]:
+    """Where the basis of a sample comes from, as many functions each way."""
+    plates = Cell(_PLATES, scale).experiment.basis
+    assert isinstance(plates, LaplacianConfig)
+    return {
+        "(a) reference": ("basis.geometry=reference",),
+        "(b) own, unaligned": ("basis.geometry=own", "basis.align=none"),
+        "(b) own, signs": ("basis.geometry=own", "basis.align=signs"),
+        "(b) own, clusters": ("basis.geometry=own", "basis.align=clusters"),
+        "(b) own, span": ("basis.geometry=own", "basis.align=span"),
+        "(c) cosine": _basis(scale, "cosine", plates.modes),
+        "(c) chebyshev": _basis(scale, "chebyshev", plates.modes),
+    }
 
 
 def _basis(scale: Scale, family: str, count: int) -> tuple[str, ...]:

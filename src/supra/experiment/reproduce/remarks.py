@@ -10,6 +10,8 @@ def remarks(name: str, measured: Measured) -> Iterator[str]:
     """Sentences to print below a table."""
     if name == "accuracy":
         yield from _ranks(measured)
+    elif name == "geometry":
+        yield from _ways(measured)
     else:
         yield from _ratios(measured)
 
@@ -32,6 +34,20 @@ def _ranks(measured: Measured) -> Iterator[str]:
             f"the best of the others."
         )
     yield f"SUPRA has the lowest error on {firsts} of {len(measured.rows)} problems."
+
+
+def _ways(measured: Measured) -> Iterator[str]:
+    """The best way to a basis against the other ways, and against networks without a basis."""
+    found = [f for f in measured.found if not f.failed]
+    supra = [f for f in found if f.entry.cells[0].system.startswith(SUPRA)]
+    others = [f for f in found if f not in supra]
+    if not supra:
+        return
+    best, worst = min(supra, key=_measured_key), max(supra, key=_measured_key)
+    row = best.entry.row
+    yield f"Lowest error: {row}. {worst.entry.row} has {worst.mean / best.mean:.2f} times as much."
+    for other in others:
+        yield f"{other.entry.row} has {other.mean / best.mean:.2f} times the error of {row}."
 
 
 def _ratios(measured: Measured) -> Iterator[str]:

@@ -70,7 +70,8 @@ def shown(found: Found) -> str:
 
 def _shown_row(measured: Measured, row: str) -> list[str]:
     found = [measured.at(row, column) for column in measured.columns]
-    best = min((f.mean for f in found if f is not None and not f.failed), default=None)
+    compared = found if len(found) > 1 else []
+    best = min((f.mean for f in compared if f is not None and not f.failed), default=None)
     return ["" if f is None else _bold(shown(f), f.mean == best) for f in found]
 
 

@@ -1,0 +1,83 @@
+"""From samples in memory to a surrogate, and what it says about cases unlike them."""
+
+import numpy as np
+import pytest
+
+import supra
+from supra.data import Channel, DataError, Layout
+from supra.domain import shapes
+from supra.experiment.seen import ExtrapolationWarning
+from supra.train import TrainError
+
+SMALL = {
+    "basis": {"kind": "laplacian", "modes": 8, "geometry": "own"},
+    "model": {"width": 8, "depth": 1, "heads": 2},
+    "train": {"epochs": 2, "batch_size": 2},
+    "data": {"valid": 1},
+}
+pytestmark = pytest.mark.usefixtures("unchecked")
+
+
+def sample(number: int, size: int = 1) -> supra.Sample:
+    mesh = shapes.square(3 + number % 3)
+    rng = np.random.default_rng(number)
+    inputs = rng.uniform(0, size, (len(mesh.points), 2))
+    return supra.Sample(inputs, inputs.sum(axis=1, keepdims=True), mesh)
+
+
+@pytest.fixture(scope="module")
+def surrogate(tmp_path_factory) -> supra.Surrogate:
+    samples = [sample(number) for number in range(8)]
+    layout = Layout((Channel("load"), Channel("heat")), (Channel("u"),))
+    out = tmp_path_factory.mktemp("fit") / "run"
+    return supra.fit(samples[:6], samples[6:], out, layout=layout, **SMALL)
+
+
+def test_the_samples_are_kept_with_the_run(surrogate):
+    stored = supra.open_dataset(surrogate.experiment.data.root, valid=0)
+    assert (len(stored.train), len(stored.test)) == (6, 2)
+    np.testing.assert_allclose(stored.train[0].inputs, sample(0).inputs, rtol=1e-6)
+
+
+def test_it_predicts_on_a_mesh_it_never_saw(surrogate):
+    new = sample(5)
+    assert surrogate.predict(new.inputs, new.domain).shape == new.targets.shape
+
+
+def test_values_far_from_the_training_samples_are_named(surrogate):
+    new = sample(1, size=10)
+    with pytest.warns(ExtrapolationWarning, match=r"load goes from .* extrapolation"):
+        surrogate.predict(new.inputs, new.domain)
+    moved = sample(1)
+    far = moved.domain.with_points(moved.domain.points + np.array([5.0, 0.0]))
+    with pytest.warns(ExtrapolationWarning, match="x goes from 5 to 6 here, and from 0 to 1"):
+        surrogate.predict(moved.inputs, far)
+
+
+def test_another_dimension_and_other_channels_are_named(surrogate):
+    cube = shapes.cube(2)
+    with pytest.raises(DataError, match="lie in 2 dimensions: got a domain in 3"):
+        surrogate.predict(np.zeros((len(cube.points), 2)), cube)
+    new = sample(1)
+    with pytest.raises(DataError, match=r"\(load, heat\)"):
+        surrogate.predict(new.inputs[:, :1], new.domain)
+
+
+def test_bad_samples_are_named(tmp_path):
+    with pytest.raises(DataError, match="Got 0 samples to learn from and 1 to test on"):
+        supra.fit([], [sample(0)], tmp_path / "run", **SMALL)
+    timed = supra.Sample(sample(0).inputs, np.zeros((3, 16, 1)), sample(0).domain)
+    with pytest.raises(DataError, match="need a `layout`"):
+        supra.fit([timed], [timed], tmp_path / "run", **SMALL)
+
+
+def test_an_earlier_run_is_not_replaced_unasked(surrogate):
+    folder = surrogate.experiment.data.root.parent
+    with pytest.raises(TrainError, match="not empty"):
+        supra.fit([sample(0)], [sample(1)], folder, **SMALL)
+
+
+def test_points_in_chunks_give_the_same_prediction(surrogate):
+    new = sample(5)
+    whole = surrogate.predict(new.inputs, new.domain)
+    np.testing.assert_allclose(surrogate.predict(new.inputs, new.domain, chunk=7), whole, atol=1e-5)
