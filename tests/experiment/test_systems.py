@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from supra.basis import SeparableBasis
 from supra.cli import main
 from supra.domain import DomainError, Grid
 from supra.experiment.build import build_data
@@ -148,6 +149,16 @@ def test_principal_components_serve_as_a_basis(system, here, monkeypatch):
     coarse = np.ones((11 * 11, 1), np.float32)
     with pytest.raises(DomainError, match="known at the 484 points of the training samples"):
         surrogate.predict(coarse, Grid((11, 11)))
+
+
+def test_the_airfoil_can_do_with_fourier_functions_on_its_grid(here, monkeypatch):
+    out = here / "runs/airfoil-fourier"
+    change = ("-s", "basis.kind=fourier", "-s", "basis.modes=[2, 2]")
+    run(monkeypatch, "train", "airfoil", "--scale", "smoke", *change, "--out", out)
+    surrogate = Surrogate.load(out)
+    basis = surrogate.subspace(build_data(surrogate.experiment).test[0].domain)
+    assert isinstance(basis, SeparableBasis)
+    assert (basis.shape, basis.modes) == ((221, 51), 16)
 
 
 def test_a_convolution_on_the_c_grid_sees_its_shape(here, monkeypatch):

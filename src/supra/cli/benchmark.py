@@ -11,14 +11,18 @@ from supra.experiment.benchmark import SETTINGS, efficiency, growth, irregular
 
 def benchmark(
     table: Annotated[Literal["efficiency"], typer.Argument(help="What to measure.")],
-    quick: Annotated[bool, typer.Option("--quick", help="The smallest setting only.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="The smallest setting only, one round.")
+    ] = False,
 ) -> None:
     """Measure what the network costs here: time, memory, share of the matrix-product rate.
 
     Example: supra benchmark efficiency --quick
     """
     torch.manual_seed(0)
-    efficiency(console, SETTINGS[:1] if quick else SETTINGS)
-    if not quick:
+    if quick:
+        efficiency(console, SETTINGS[:1], rounds=1)
+    else:
+        efficiency(console)
         growth(console)
         irregular(console)

@@ -79,7 +79,7 @@ def reproduce_command(
 def _efficiency(out: Path, quick: bool) -> None:
     """Measured here and now: nothing is trained."""
     torch.manual_seed(0)
-    found = efficiency(console, SETTINGS[:1] if quick else SETTINGS)
+    found = efficiency(console, SETTINGS[:1], rounds=1) if quick else efficiency(console)
     for path in write_efficiency(found, out):
         console.print(str(path), highlight=False, soft_wrap=True)
 
