@@ -71,6 +71,13 @@ def test_the_tutorial_works_as_it_stands(tmp_path, monkeypatch):
         atol=1e-6,
     )
     assert namespace["prediction"].shape == (len(namespace["mesh"].points), 1)
+    along = np.genfromtxt("along.csv", delimiter=",", names=True)
+    assert np.isfinite(along["temperature_predicted"]).all()
+    np.testing.assert_allclose(
+        meshio.read("along.vtu").point_data["temperature_predicted"],
+        along["temperature_predicted"],
+        rtol=1e-6,
+    )
 
 
 @pytest.mark.parametrize(

@@ -50,3 +50,12 @@ def test_only_the_glued_mesh_has_no_jump(tmp_path):
     assert jumps["Laplacian, mesh glued"] < 1e-12
     assert jumps["Laplacian, mesh left cut"] > 0.5
     assert jumps["Fourier on the grid"] > 0.5
+
+
+@pytest.mark.filterwarnings("ignore:.*extrapolation")  # a dozen samples have not seen much
+def test_a_prediction_changes_little_on_finer_meshes_and_the_solvers_error_falls(tmp_path):
+    path = next(path for path in EXAMPLES if path.stem == "09_resolution")
+    for rows in loaded(path).main(tmp_path).values():
+        _, predicted, solved = np.array(rows).T
+        assert np.ptp(predicted) < 0.15 * predicted[0]
+        assert (np.diff(solved) < 0).all()

@@ -13,7 +13,16 @@ from supra.basis import (
     SphericalHarmonicBasis,
 )
 from supra.data import DataError, Dataset, Sample, Splits, load_dataset, open_dataset
-from supra.domain import DomainError, Grid, Mesh, MeshError, MeshWarning, PointSet, SphereGrid
+from supra.domain import (
+    DomainError,
+    Grid,
+    Mesh,
+    MeshError,
+    MeshWarning,
+    OutsideWarning,
+    PointSet,
+    SphereGrid,
+)
 from supra.experiment.fit import fit
 from supra.experiment.surrogate import Surrogate
 from supra.model import SubspaceAttention, SupraOperator
@@ -36,6 +45,7 @@ __all__ = [
     "Mesh",
     "MeshError",
     "MeshWarning",
+    "OutsideWarning",
     "PointSet",
     "RandomField",
     "Sample",

@@ -5,7 +5,8 @@ import pytest
 
 import supra
 from supra.data import Channel, DataError, Layout
-from supra.domain import shapes
+from supra.domain import DomainError, Grid, OutsideWarning, PointSet, shapes
+from supra.domain.probe import Probe
 from supra.experiment.seen import ExtrapolationWarning
 from supra.train import TrainError
 
@@ -81,3 +82,58 @@ def test_points_in_chunks_give_the_same_prediction(surrogate):
     new = sample(5)
     whole = surrogate.predict(new.inputs, new.domain)
     np.testing.assert_allclose(surrogate.predict(new.inputs, new.domain, chunk=7), whole, atol=1e-5)
+
+
+# ---- at any points ---------------------------------------------------------------------------
+
+
+def test_a_prediction_is_a_function_on_the_mesh(surrogate):
+    new = sample(5)
+    at_nodes = surrogate.predict(new.inputs, new.domain)
+    np.testing.assert_allclose(
+        surrogate.predict(new.inputs, new.domain, at=new.domain.points), at_nodes, rtol=1e-6
+    )
+    middle = new.domain.points[new.domain.cells].mean(axis=1)
+    found = surrogate.predict(new.inputs, new.domain, at=middle)
+    np.testing.assert_allclose(found, at_nodes[new.domain.cells].mean(axis=1), rtol=1e-5)
+    both = surrogate.predict(np.stack([new.inputs] * 2), new.domain, at=middle)
+    np.testing.assert_array_equal(both, [found, found])
+
+
+def test_points_without_a_prediction_are_told(surrogate):
+    new = sample(5)
+    with pytest.warns(OutsideWarning, match="1 of 2 points lie outside"):
+        found = surrogate.predict(new.inputs, new.domain, at=np.array([[3.0, 0.5], [0.5, 0.5]]))
+    assert np.isnan(found).tolist() == [[True], [False]]
+    with pytest.raises(DomainError, match="None of the 1 points"):
+        surrogate.predict(new.inputs, new.domain, at=np.array([[3.0, 0.5]]))
+    with pytest.raises(DomainError, match=r"\(queries, 2\): got \(1, 3\)"):
+        surrogate.predict(new.inputs, new.domain, at=np.zeros((1, 3)))
+
+
+SPACES = {
+    "grid": (Grid((6, 5)), {"kind": "cosine", "modes": [4, 2]}),
+    "points": (
+        PointSet(np.random.default_rng(2).random((80, 2))),
+        {"kind": "cosine", "modes": [4, 2]},
+    ),
+    "tetrahedra": (shapes.ball(3), {"kind": "laplacian", "modes": 8}),
+    "surface": (shapes.sphere(4), {"kind": "laplacian", "modes": 8}),
+}
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_every_kind_of_domain_is_looked_at_between_its_points_at_every_moment(name, tmp_path):
+    domain, basis = SPACES[name]
+    rng = np.random.default_rng(0)
+    states = rng.normal(size=(4, 3, len(domain.points), 1))
+    samples = [supra.Sample(found[0], found[1:], domain) for found in states]
+    layout = Layout((Channel("now"),), (Channel("next"),), "rollout", (1.0, 2.0))
+    parts = {**SMALL, "basis": basis}
+    surrogate = supra.fit(samples[:3], samples[3:], tmp_path / "run", layout=layout, **parts)
+    given = samples[0].inputs
+    near = domain.points[[0, 7]] * 0.6 + domain.points[[1, 8]] * 0.4
+    found = surrogate.rollout(given, 2, domain, at=near)
+    assert found.shape == (2, 2, 1)
+    whole = surrogate.rollout(given, 2, domain)
+    np.testing.assert_allclose(found, Probe.of(domain, near)(whole), rtol=1e-5)

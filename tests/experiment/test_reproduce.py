@@ -7,6 +7,7 @@ from math import isnan, nan
 from pathlib import Path
 
 import pytest
+import yaml
 
 from supra.experiment.build import build_subspace
 from supra.experiment.config import LaplacianConfig, PodConfig, SupraConfig
@@ -82,6 +83,16 @@ def test_equal_runs_share_a_folder_and_different_ones_do_not():
     assert len({cell.name, *(other.name for other in others)}) == 5
 
 
+def test_a_shared_recipe_is_supras_and_changes_nothing_else():
+    (plain,) = Wanted("small", systems=["transolver"]).cells("darcy", "transolver")
+    (shared,) = Wanted("small", recipe="shared").cells("darcy", "transolver")
+    (supra,) = Wanted("small", recipe="shared").cells("darcy", "supra")
+    assert shared.experiment.train == supra.experiment.train != plain.experiment.train
+    assert supra == Wanted("small").cells("darcy", "supra")[0]
+    assert shared.experiment.model == plain.experiment.model
+    assert shared.experiment.data == plain.experiment.data
+
+
 def test_the_command_of_a_cell_is_what_is_run(monkeypatch, tmp_path):
     cell = Cell("darcy", "smoke", "fno", ("model.width=8",), 3)
     folder = tmp_path / "run"
@@ -115,6 +126,7 @@ def without_training(monkeypatch):
 
     monkeypatch.setattr(work.subprocess, "run", run)
     monkeypatch.setattr(work, "ensure_data", lambda *_: None)
+    monkeypatch.setattr(work, "check_same", lambda *_: None)  # there is no configuration
     return ran, behaviour
 
 
@@ -125,6 +137,21 @@ def test_finished_cells_are_not_run_again(without_training, tmp_path):
     found = run_cells([*cells, *cells], tmp_path)
     assert len(ran) == 2
     assert found == dict.fromkeys(cells, result(0.1))
+
+
+def test_a_run_with_other_defaults_is_not_taken_for_the_same(tmp_path):
+    cell = Cell("darcy", "smoke")
+    folder = tmp_path / cell.name
+    folder.mkdir()
+    (folder / "result.json").write_text(json.dumps(result(0.1)))
+    content = cell.experiment.model_dump(mode="json")
+    content["data"]["root"] = "/elsewhere/data"
+    (folder / "config.yaml").write_text(yaml.safe_dump(content))
+    assert run_cells([cell], tmp_path)[cell] == result(0.1)
+    content["train"]["weight_decay"] = 0.3
+    (folder / "config.yaml").write_text(yaml.safe_dump(content))
+    with pytest.raises(TrainError, match="other values of train than the table asks for"):
+        run_cells([cell], tmp_path)
 
 
 def test_a_stopped_cell_is_resumed(without_training, tmp_path):

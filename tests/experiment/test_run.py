@@ -11,6 +11,7 @@ import yaml
 import supra
 from supra.cli import main
 from supra.data import load_dataset
+from supra.data.cases.case_file import read_case
 from supra.domain.files import write_mesh
 from supra.experiment.preset import load_experiment, preset_names
 from supra.problems import PerforatedPlate
@@ -123,6 +124,130 @@ def test_predict_takes_arrays_on_the_domain_of_the_training_samples(here, comman
     with np.load(tmp_path / "out.npz") as arrays:
         assert arrays["prediction"].shape == (3, points, 1)
         np.testing.assert_allclose(arrays["error"], arrays["prediction"] - 1, atol=1e-6)
+
+
+@pytest.fixture
+def plate(tmp_path) -> tuple[Path, supra.Mesh]:
+    """A file of a case and its mesh."""
+    problem = PerforatedPlate(resolution=10, holes=2)
+    sample, mesh = problem.sample(0, split="test"), problem.mesh(0)
+    write_mesh(tmp_path / "plate.vtu", mesh, {k: sample[k] for k in ("a", "f", "u")})
+    return tmp_path / "plate.vtu", mesh
+
+
+def middles(mesh: supra.Mesh) -> np.ndarray:
+    return mesh.points[mesh.cells].mean(axis=1)
+
+
+def write_table(path: Path, header: str, columns: np.ndarray) -> Path:
+    np.savetxt(path, columns, delimiter=",", header=header, comments="", fmt="%.17g")
+    return path
+
+
+@pytest.mark.filterwarnings("default:.*outside of the domain")
+def test_predict_takes_points_and_gives_a_table_of_them(here, command, tmp_path, plate):
+    case, mesh = plate
+    points = np.vstack([middles(mesh), mesh.points[-3:], [[9.0, 9.0]]])
+    number = np.arange(len(points))
+    where = write_table(tmp_path / "points.csv", "x,y,id", np.column_stack([points, number]))
+    output = tmp_path / "out.csv"
+    status, out, err = command("predict", "runs/demo", case, "--at", where, "-o", output)
+    assert status == 0, err
+    assert f"1 of {len(points)} points lie outside" in err
+    assert "u_predicted" in out
+    assert "nan" not in out
+    found = np.genfromtxt(output, delimiter=",", names=True)
+    assert found.dtype.names == ("x", "y", "a", "f", "id", "u_predicted", "u", "u_error")
+    np.testing.assert_array_equal(np.stack([found["x"], found["y"]], axis=1), points)
+    np.testing.assert_array_equal(found["id"], number)
+    assert np.isnan(found["u_predicted"]).tolist() == [False] * (len(points) - 1) + [True]
+    fields = {k: v[:, 0] for k, v in read_case([case], []).fields.items()}
+    inputs = np.stack([fields["a"], fields["f"]], axis=1)
+    expected = supra.Surrogate.load("runs/demo").predict(inputs, mesh, at=points[:-1])[:, 0]
+    np.testing.assert_allclose(found["u_predicted"][:-1], expected, rtol=1e-6)
+    np.testing.assert_allclose(found["u"][-4:-1], fields["u"][-3:], rtol=1e-9)
+    np.testing.assert_allclose(found["u_error"], found["u_predicted"] - found["u"], atol=1e-7)
+
+
+def test_what_was_measured_at_points_is_the_truth_there(here, command, tmp_path, plate):
+    case, mesh = plate
+    columns = np.column_stack([mesh.points[:5], np.full(5, 0.25)])
+    where = write_table(tmp_path / "sensors.csv", "x,y,u", columns)
+    output = tmp_path / "out.vtu"
+    status, _, err = command("predict", "runs/demo", case, "--at", where, "-o", output)
+    assert status == 0, err
+    written = meshio.read(output)
+    assert [(block.type, len(block.data)) for block in written.cells] == [("vertex", 5)]
+    np.testing.assert_array_equal(written.points[:, :2], mesh.points[:5])
+    fields = written.point_data
+    np.testing.assert_array_equal(fields["u"], 0.25)
+    np.testing.assert_allclose(fields["u_error"], fields["u_predicted"] - 0.25, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", [".csv", ".npz"])
+def test_predict_takes_points_for_arrays_on_the_shared_domain(here, command, tmp_path, kind):
+    mesh = supra.Surrogate.load("runs/demo").domain
+    inputs = np.ones((len(mesh.points), 2))
+    np.savez(tmp_path / "in.npz", inputs=inputs, targets=mesh.points[:, :1])
+    where = write_table(tmp_path / "points.csv", "x,y", middles(mesh))
+    output = tmp_path / f"out{kind}"
+    status, _, err = command(
+        "predict", "runs/demo", tmp_path / "in.npz", "--at", where, "-o", output
+    )
+    assert status == 0, err
+    expected = supra.Surrogate.load("runs/demo").predict(inputs, at=middles(mesh))[:, 0]
+    if kind == ".csv":
+        found = np.genfromtxt(output, delimiter=",", names=True)
+        prediction, error = found["u_predicted"], found["u_error"]
+    else:
+        with np.load(output) as arrays:
+            np.testing.assert_array_equal(arrays["points"], middles(mesh))
+            prediction, error = arrays["prediction"][:, 0], arrays["error"][:, 0]
+    np.testing.assert_allclose(prediction, expected, rtol=1e-6)
+    np.testing.assert_allclose(error, expected - middles(mesh)[:, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("table", "output", "message"),
+    [
+        (None, "out.csv", "There is no file points.csv"),
+        ("x,y\n", "out.csv", "cannot be read as a table"),
+        ("x,y\n0.5,zero\n", "out.csv", "cannot be read as a table"),
+        ("a,b\n0.5,0.5\n", "out.csv", "needs columns x, y"),
+        ("x,y\n0.5,nan\n", "out.csv", "must be finite"),
+        ("x,y,z\n0.5,0.5,0.5\n", "out.csv", "(queries, 2): got (1, 3)"),
+        ("x\n0.5\n", "out.csv", "(queries, 2): got (1, 1)"),
+        ("x,y\n500,300\n", "out.csv", "None of the 1 points lies in the domain"),
+        ("x,y\n0.01,0.01\n", "out.stl", "are written as .csv, .vtu, .npz"),
+        ("x,y\n0.01,0.01\n", "points.csv", "would overwrite"),
+        ("x,y\n0.01,0.01\n", "nowhere/out.csv", "nowhere"),
+    ],
+)
+def test_bad_points_are_one_line_and_leave_no_file(
+    here, command, tmp_path, plate, monkeypatch, table, output, message
+):
+    monkeypatch.chdir(tmp_path)
+    if table is not None:
+        Path("points.csv").write_text(table)
+    before = sorted(path.name for path in tmp_path.rglob("*"))
+    status, out, err = command(
+        "predict", here / "runs/demo", plate[0], "--at", "points.csv", "-o", output
+    )
+    assert status == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert not out
+    assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+def test_several_samples_do_not_fit_into_a_table(here, command, tmp_path):
+    mesh = supra.Surrogate.load("runs/demo").domain
+    np.savez(tmp_path / "in.npz", inputs=np.ones((3, len(mesh.points), 2)))
+    where = write_table(tmp_path / "points.csv", "x,y", middles(mesh))
+    options = ("--at", where, "-o", tmp_path / "out.csv")
+    status, _, err = command("predict", "runs/demo", tmp_path / "in.npz", *options)
+    assert status == 2
+    assert "several samples are written as .npz" in err
 
 
 @pytest.mark.parametrize("kind", ["onnx", "torch-export"])
@@ -273,7 +398,7 @@ def test_the_demo_makes_everything_and_says_where_to_look(command, tmp_path, mon
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [("model.heads=7", "heads"), ("model.local=true", "grid"), ("basis.modes=5000", "modes")],
+    [("model.heads=7", "heads"), ("model.kind=transolver", "grid"), ("basis.modes=5000", "modes")],
 )
 def test_settings_that_do_not_fit_together_leave_nothing_in_the_way(
     here, command, tmp_path, change, message

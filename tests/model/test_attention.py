@@ -63,11 +63,14 @@ def test_a_large_self_bias_makes_it_a_linear_operator_on_each_function():
     )
 
 
-def test_the_gain_scales_the_coordinates():
-    plain, scaled = SubspaceAttention(12, 3).double(), SubspaceAttention(12, 3, gain=5.0).double()
-    scaled.load_state_dict(plain.state_dict())
+def test_the_gain_makes_attention_proportional_to_its_functions():
+    plain, relative = SubspaceAttention(12, 3).double(), SubspaceAttention(12, 3, gain=5.0).double()
+    relative.load_state_dict(plain.state_dict())
     u = coordinates()
-    torch.testing.assert_close(scaled(u), plain(5 * u))
+    size = u.square().mean(dim=(1, 2), keepdim=True).sqrt()
+    torch.testing.assert_close(relative(u), 5 * size * plain(u / size))
+    torch.testing.assert_close(relative(7 * u), 7 * relative(u))
+    assert relative(torch.zeros_like(u)).abs().max() < 1e-5
 
 
 @pytest.mark.parametrize(("modes", "heads"), [(10, 4), (10, 0)])
@@ -91,6 +94,8 @@ def test_the_attention_matrix_is_what_mixes_the_values(self_bias):
     matrix = attention.attention_matrix(u)
     torch.testing.assert_close(matrix.sum(dim=-1), torch.ones(2, 3, 5, dtype=F64))
     last = attention.query_key_value
-    values = nn.functional.linear(4.0 * u, last.weight[24:], last.bias[24:])
+    size = u.square().mean(dim=(1, 2), keepdim=True).sqrt()
+    values = nn.functional.linear(u / size, last.weight[24:], last.bias[24:])
     mixed = [matrix[:, head] @ values[..., 4 * head : 4 * head + 4] for head in range(3)]
-    torch.testing.assert_close(attention.output(torch.cat(mixed, dim=-1)), attention(u))
+    expected = 4.0 * size * attention.output(torch.cat(mixed, dim=-1))
+    torch.testing.assert_close(expected, attention(u))

@@ -8,6 +8,7 @@ from supra.basis.fourier import FourierBasis
 from supra.basis.laplacian import LaplacianBasis
 from supra.basis.sampled import SampledBasis, SeparableBasis
 from supra.basis.sphere import SphericalHarmonicBasis
+from supra.basis.stencil import Stencil
 from supra.basis.tensor import TensorBasis
 
 __all__ = [
@@ -21,5 +22,6 @@ __all__ = [
     "SampledBasis",
     "SeparableBasis",
     "SphericalHarmonicBasis",
+    "Stencil",
     "TensorBasis",
 ]

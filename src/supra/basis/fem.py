@@ -29,6 +29,21 @@ def mass_matrix(mesh: Mesh) -> sparse.csr_array:
     return _assembled(mesh, mesh.cell_measures[:, None, None] * local)
 
 
+def gradient_matrices(mesh: Mesh) -> list[sparse.csr_array]:
+    """Matrices that take values at the nodes to their gradient there, one for each coordinate.
+
+    A node's gradient is the mean of its cells', weighted by their measures: exact for linear
+    functions, tangential to the cells of a surface.
+    """
+    corners = mesh.cells.shape[1]
+    weighted = mesh.cell_measures[:, None, None] * mesh.gradients  # (cells, corners, dimensions)
+    average = sparse.diags_array(1 / (corners * mesh.node_measures))
+    return [
+        (average @ _assembled(mesh, np.repeat(part[:, None], corners, axis=1))).tocsr()
+        for part in np.moveaxis(weighted, 2, 0)
+    ]
+
+
 def _assembled(mesh: Mesh, local: Float[np.ndarray, "cells corners corners"]) -> sparse.csr_array:
     corners = mesh.cells.shape[1]
     rows = np.repeat(mesh.cells, corners, axis=1).ravel()

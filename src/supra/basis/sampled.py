@@ -4,7 +4,7 @@ A sampled basis is a value that belongs to the data, not a module: it has no wei
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from supra.basis.errors import BasisError
+from supra.basis.stencil import Stencil
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,12 +26,14 @@ class SampledBasis:
         weights: quadrature weights, shape ``(points,)`` or ``(batch, points)``; they sum to 1, and
             padded points have weight 0.
         shape: points along each axis, where the points are those of a grid in C order.
+        stencil: operators between neighbouring points, where they were asked for.
         analysis: values times weights, made here, so that projection is one matrix product.
     """
 
     values: Float[Tensor, "*batch points modes"]
     weights: Float[Tensor, "*batch points"]
     shape: tuple[int, ...] | None = None
+    stencil: Stencil | None = None
     analysis: Float[Tensor, "*batch points modes"] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -41,6 +44,10 @@ class SampledBasis:
             )
         if self.shape is not None and prod(self.shape) != self.points:
             raise BasisError(f"A grid of shape {self.shape} does not have {self.points} points.")
+        if self.stencil is not None and self.stencil.points != self.weights.numel():
+            raise BasisError(
+                f"{self.stencil!r} does not fit `weights` of shape {tuple(self.weights.shape)}."
+            )
         object.__setattr__(self, "analysis", self.values * self.weights[..., None])
 
     def __repr__(self) -> str:
@@ -64,11 +71,15 @@ class SampledBasis:
                 f"precision: got {modes} modes and {precisions} in {len(dense)} bases."
             )
         pad = torch.nn.utils.rnn.pad_sequence
+        values = pad([basis.values for basis in dense], batch_first=True)
+        weights = pad([basis.weights for basis in dense], batch_first=True)
         shapes = {basis.shape for basis in dense}
+        stencils = [basis.stencil for basis in dense if basis.stencil is not None]
         return cls(
-            pad([basis.values for basis in dense], batch_first=True),
-            pad([basis.weights for basis in dense], batch_first=True),
+            values,
+            weights,
             shapes.pop() if len(shapes) == 1 else None,
+            Stencil.stack(stencils, values.shape[1]) if len(stencils) == len(dense) else None,
         )
 
     @property
@@ -106,7 +117,8 @@ class SampledBasis:
         """The same functions on the nodes before a mesh was welded.
 
         Nodes that were merged share their weight, so integrals and orthonormality stay as they
-        are. ``node_map`` is that of the welded mesh.
+        are. ``node_map`` is that of the welded mesh. A stencil is not taken along: that of the
+        nodes before is ``Stencil.from_mesh(welded, node_map)``.
         """
         node_map = torch.as_tensor(node_map, device=self.values.device)
         if node_map.min() < 0:
@@ -116,12 +128,17 @@ class SampledBasis:
         shared = torch.bincount(node_map, minlength=self.points)
         return type(self)(self.values[node_map], (self.weights / shared)[node_map])
 
+    def with_stencil(self, stencil: Stencil) -> "SampledBasis":
+        """The same basis with operators between neighbouring points, in its own precision."""
+        return replace(self, stencil=stencil.to(self.values))
+
     def to(self, *args: Any, **kwargs: Any) -> "SampledBasis":
         """The basis on another device or in another floating-point type, as `torch.Tensor.to`."""
         values, weights = self.values.to(*args, **kwargs), self.weights.to(*args, **kwargs)
+        stencil = None if self.stencil is None else self.stencil.to(*args, **kwargs)
         # Every batch is asked to move: where it is there already, nothing is computed again.
-        unmoved = values is self.values and weights is self.weights
-        return self if unmoved else type(self)(values, weights, self.shape)
+        unmoved = values is self.values and weights is self.weights and stencil is self.stencil
+        return self if unmoved else type(self)(values, weights, self.shape, stencil)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,11 +190,12 @@ class SeparableBasis:
         _check_alike(fields, self.axes[0].values)
         batch, _, channels = fields.shape
         # The part of the array behind an axis stays contiguous, so each step is one batched
-        # matrix product without a copy: (done, n_i, rest) -> (done, k_i, rest).
-        rest = self.points * channels
-        for axis in self.axes:
-            rest //= axis.points
-            fields = axis.analysis.mT @ fields.reshape(-1, axis.points, rest)
+        # matrix product without a copy: (before, n_i, done) -> (before, k_i, done). The last axis
+        # comes first: many small products are faster than few with long rows.
+        done = channels
+        for axis in reversed(self.axes):
+            fields = axis.analysis.mT @ fields.reshape(-1, axis.points, done)
+            done *= axis.modes
         return fields.reshape(batch, self.modes, channels).mT
 
     def fields(
@@ -188,13 +206,13 @@ class SeparableBasis:
         r"""Functions :math:`u(x_p) = \sum_k \hat u^k \phi_k(x_p)`, added to ``onto`` if given."""
         _check_axis(coefficients, 2, self.modes, "modes")
         batch, channels, _ = coefficients.shape
-        first, *others = self.axes
-        fields, rest = coefficients.mT, channels
-        for axis in reversed(others):
+        *others, last = self.axes
+        fields, rest = coefficients.mT, self.modes * channels
+        for axis in others:
+            rest //= axis.modes
             fields = axis.values @ fields.reshape(-1, axis.modes, rest)
-            rest *= axis.points
-        onto = None if onto is None else onto.reshape(batch, first.points, rest)
-        fields = _product(first.values, fields.reshape(batch, first.modes, rest), onto)
+        onto = None if onto is None else onto.reshape(-1, last.points, channels)
+        fields = _product(last.values, fields.reshape(-1, last.modes, channels), onto)
         return fields.reshape(batch, self.points, channels)
 
     def gram(self) -> Float[Tensor, "modes modes"]:

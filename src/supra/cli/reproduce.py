@@ -19,6 +19,7 @@ from supra.experiment.reproduce.convergence import draw as draw_convergence
 from supra.experiment.reproduce.convergence import errors as errors_of_subspaces
 from supra.experiment.reproduce.efficiency import write_efficiency
 from supra.experiment.reproduce.entries import Wanted
+from supra.experiment.reproduce.recipe import Recipe
 from supra.experiment.reproduce.reproduce import reproduce
 from supra.experiment.reproduce.table import Measured
 from supra.experiment.reproduce.write import shown, write_table
@@ -47,6 +48,9 @@ def reproduce_command(
         str, typer.Option(metavar="A,B", help=f"Only these of: {', '.join(system_names())}.")
     ] = "",
     budget: Annotated[Budget, typer.Option(help="What is equal for all systems.")] = "epochs",
+    recipe: Annotated[
+        Recipe, typer.Option(help="Each system trained as published, or all as SUPRA is.")
+    ] = "published",
     workers: Annotated[int, typer.Option(min=1, help="Runs side by side.")] = 2,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask scheduler instead.")
@@ -65,7 +69,7 @@ def reproduce_command(
         _convergence(out)
         return
     wanted = Wanted(scale, seeds, _chosen(problems, preset_names(), "problem"),
-                    _chosen(models, system_names(), "model"))  # fmt: skip
+                    _chosen(models, system_names(), "model"), recipe)  # fmt: skip
     stopped = "stopped; the same command goes on"
     with progress("reproduce", errors, stopped=stopped) as report:
         measured = reproduce(

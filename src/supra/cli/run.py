@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from supra.cli.screen import console, errors, table
@@ -97,15 +98,23 @@ def predict(
     run: RunFolder,
     source: Annotated[Path, typer.Argument(metavar="INPUT", help="A case: mesh, CSV or NPZ file.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="File to write.")],
+    at: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Predict at these points: CSV with columns x, y[, z]."),
+    ] = None,
 ) -> None:
     """Predict for a case in a file; where the file holds the truth, the error is written too.
 
+    With --at it is written for any points of the domain, as .csv, .vtu or .npz:
+    supra predict runs/demo plate.vtu --at points.csv -o prediction.csv
+    Points outside of the domain are counted in a warning, and have nan.
+
     Example: supra predict runs/demo plate.vtu -o prediction.vtu
     """
-    found = predict_file(Surrogate.load(run), source, output)
+    found = predict_file(Surrogate.load(run), source, output, at)
     shown = table(str(output), ("field", "smallest", "largest"))
     for name, values in found.items():
-        shown.add_row(name, f"{values.min():.4g}", f"{values.max():.4g}")
+        shown.add_row(name, f"{np.nanmin(values):.4g}", f"{np.nanmax(values):.4g}")
     console.print(shown)
 
 

@@ -1,6 +1,6 @@
 """Where functions live: meshes, grids, points. numpy and scipy only, no torch."""
 
-from supra.domain.errors import DomainError, MeshError, MeshWarning
+from supra.domain.errors import DomainError, MeshError, MeshWarning, OutsideWarning
 from supra.domain.grid import Grid
 from supra.domain.mesh import Mesh
 from supra.domain.point_set import Domain, PointSet
@@ -13,6 +13,7 @@ __all__ = [
     "Mesh",
     "MeshError",
     "MeshWarning",
+    "OutsideWarning",
     "PointSet",
     "SphereGrid",
 ]

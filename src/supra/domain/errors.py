@@ -11,3 +11,7 @@ class MeshError(DomainError):
 
 class MeshWarning(UserWarning):
     """A mesh is usable, but has a property its owner may not expect."""
+
+
+class OutsideWarning(UserWarning):
+    """Some points that a function was asked for at lie outside of its domain."""

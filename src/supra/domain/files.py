@@ -6,7 +6,7 @@ Whatever is wrong with a file, the error is a `MeshError` that names it.
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -17,7 +17,7 @@ from uuid import uuid4
 
 import meshio
 import numpy as np
-from jaxtyping import Bool, Shaped
+from jaxtyping import Bool, Float, Shaped
 
 from supra.domain import simplex
 from supra.domain.cell_block import CellBlock, mesh_from_blocks
@@ -88,14 +88,23 @@ def write_mesh(
     path, extension = Path(path), Path(path).suffix.lower()
     fields = {name: _storable(values) for name, values in (point_data or {}).items()}
     check_writable(path, mesh, fields)
-    unfinished = path.with_name(f".{path.stem}-{uuid4().hex}{path.suffix}")
-    try:
-        with _mesh_errors(f"{str(path)!r} cannot be written", "Is there another format for it?"):
-            content = _for_meshio(mesh, fields, extension)
-            meshio.write(unfinished, content, **WRITABLE[extension])
-            os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    _write(path, lambda: _for_meshio(mesh, fields, extension))
+
+
+def write_points(
+    path: str | Path,
+    points: Float[np.ndarray, "points dimensions"],
+    point_data: Mapping[str, np.ndarray],
+) -> None:
+    """Write points without cells, and values there, as a ``.vtu`` file of vertices."""
+    path = Path(path)
+    if path.suffix.lower() != ".vtu":
+        raise MeshError(f"Points without cells are written as .vtu: got {str(path)!r}.")
+    for name in point_data:
+        _check_name(name, ".vtu")
+    fields = {name: _storable(values) for name, values in point_data.items()}
+    vertices = [(KINDS[1], np.arange(len(points))[:, None])]
+    _write(path, lambda: meshio.Mesh(_in_space(points), vertices, fields))
 
 
 # ---- reading --------------------------------------------------------------------------------
@@ -172,6 +181,22 @@ def _groups(content: meshio.Mesh, number: int) -> dict[str, Bool[np.ndarray, " c
 # ---- writing --------------------------------------------------------------------------------
 
 
+def _write(path: Path, content: Callable[[], meshio.Mesh]) -> None:
+    """Into a hidden file first, which then takes the name."""
+    unfinished = path.with_name(f".{path.stem}-{uuid4().hex}{path.suffix}")
+    try:
+        with _mesh_errors(f"{str(path)!r} cannot be written", "Is there another format for it?"):
+            meshio.write(unfinished, content(), **WRITABLE[path.suffix.lower()])
+            os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _in_space(points: np.ndarray) -> Float[np.ndarray, "points 3"]:
+    """With the zeros that formats of three coordinates want."""
+    return np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+
+
 def check_writable(path: Path, mesh: Mesh, fields: Mapping[str, np.ndarray]) -> None:
     """Raise a `MeshError` if `write_mesh` would: for those who ask before long work."""
     if path.suffix.lower() not in WRITABLE:
@@ -226,13 +251,11 @@ def _storable(values: Any) -> np.ndarray:
 
 
 def _for_meshio(mesh: Mesh, fields: Fields, extension: str) -> meshio.Mesh:
-    points = np.zeros((len(mesh.points), 3))
-    points[:, : mesh.points.shape[1]] = mesh.points
     facets, of_boundary = _numbered_facets(mesh)
     blocks = [mesh.cells]
     if len(facets) and extension not in SURFACE_ONLY:
         blocks.append(facets)
-    content = meshio.Mesh(points, [(KINDS[b.shape[1]], b) for b in blocks], fields)
+    content = meshio.Mesh(_in_space(mesh.points), [(KINDS[b.shape[1]], b) for b in blocks], fields)
     members = [mesh.regions, of_boundary][: len(blocks)]
     if extension == ".msh":
         _number_groups(content, members)

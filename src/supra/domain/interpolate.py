@@ -1,9 +1,10 @@
 """Finite-element interpolation from a mesh, or from scattered points, to other points."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from scipy import sparse
 from scipy.spatial import KDTree
 
@@ -13,6 +14,23 @@ from supra.domain.mesh import Mesh
 
 Pairs = tuple[np.ndarray, np.ndarray]
 _CHUNK = 4096  # queries looked at in one go: with some 100 candidate cells each, tens of megabytes
+
+
+@dataclass(frozen=True, eq=False)
+class Located:
+    """Points found in a domain.
+
+    Attributes:
+        matrix: takes values at the domain's points to values at the queries; for a query outside
+            of the domain, the value at the closest place.
+        distance: of each query from the domain; 0 inside.
+        size: what to compare the distance with: the longest edge of the query's cell; in a cloud,
+            how far its nearest point's neighbours are.
+    """
+
+    matrix: sparse.csr_array
+    distance: Float[np.ndarray, " queries"]
+    size: Float[np.ndarray, " queries"]
 
 
 def interpolation_matrix(
@@ -27,8 +45,14 @@ def interpolation_matrix(
     Raises:
         DomainError: a query is farther away than ``reach``, or of another dimension.
     """
-    queries = np.asarray(queries, dtype=np.float64)
-    _check_dimension(mesh.points, queries)
+    found = located_in_mesh(mesh, queries)
+    _check_reach(queries, found.distance, found.size / 2 if reach is None else reach, mesh.name)
+    return found.matrix
+
+
+def located_in_mesh(mesh: Mesh, queries: Float[np.ndarray, "queries dimensions"]) -> Located:
+    """Where points lie in a mesh, however far outside they are."""
+    queries = checked_queries(mesh.points, queries)
     place = _Place(mesh, queries)
     for chosen, candidates in _cells_around(mesh, queries):
         place.try_inside(chosen, candidates)
@@ -36,10 +60,8 @@ def interpolation_matrix(
     if lost.size:
         for chosen, candidates in _nearest_cells(mesh, queries[lost]):
             place.try_closest(lost[chosen], candidates)
-    _check_reach(queries, place.distance, place.size / 2 if reach is None else reach, mesh.name)
-    rows = np.repeat(np.arange(len(queries)), mesh.cells.shape[1])
-    entries = (place.weights.ravel(), (rows, mesh.cells[place.cell].ravel()))
-    return sparse.csr_array(entries, shape=(len(queries), len(mesh.points)))
+    matrix = rows_matrix(place.weights, mesh.cells[place.cell], len(mesh.points))
+    return Located(matrix, place.distance, place.size)
 
 
 class _Place:
@@ -139,31 +161,64 @@ def cloud_interpolation_matrix(
     Each query fits a linear function to its nearest points by weighted least squares; a query at
     one of the points takes its value. Points on a surface are fitted in their tangent plane
     through the minimum-norm solution.
+
+    Raises:
+        DomainError: a query is farther from its nearest point than that one's last neighbour, or
+            of another dimension.
     """
-    queries = np.asarray(queries, dtype=np.float64)
-    _check_dimension(points, queries)
+    found = located_in_cloud(points, queries, neighbours)
+    _check_reach(queries, found.distance, found.size, "points")
+    return found.matrix
+
+
+def located_in_cloud(
+    points: Float[np.ndarray, "points dimensions"],
+    queries: Float[np.ndarray, "queries dimensions"],
+    neighbours: int = 12,
+) -> Located:
+    """Where points lie in a cloud, however far outside they are; see the function above."""
+    queries = checked_queries(points, queries)
     neighbours = min(neighbours, len(points))
     distance, near = KDTree(points).query(queries, k=neighbours)
     distance, near = distance.reshape(len(queries), -1), near.reshape(len(queries), -1)
     around = KDTree(points).query(points[near[:, 0]], k=[neighbours])[0][:, 0]
-    _check_reach(queries, distance[:, 0], around, "points")
     scale = distance.max(axis=1, keepdims=True) + np.finfo(float).tiny
     kernel = 1 / (distance / scale + 1e-9)  # an exact hit outweighs the rest
     offsets = (points[near] - queries[:, None]) / scale[..., None]
     design = np.concatenate([np.ones((*near.shape, 1)), offsets], axis=2)
     # value at the query = first entry of the fitted (constant, slope)
     fit = np.linalg.pinv(kernel[..., None] * design, rcond=1e-6)[:, 0] * kernel
-    rows = np.repeat(np.arange(len(queries)), neighbours)
-    entries = (fit.ravel(), (rows, near.ravel()))
-    return sparse.csr_array(entries, shape=(len(queries), len(points)))
+    return Located(rows_matrix(fit, near, len(points)), distance[:, 0], around)
 
 
-def _check_dimension(points: np.ndarray, queries: np.ndarray) -> None:
+def rows_matrix(
+    weights: Float[np.ndarray, "queries entries"],
+    columns: Int[np.ndarray, "queries entries"],
+    width: int,
+) -> sparse.csr_array:
+    """A sparse matrix with as many entries in every row."""
+    rows = np.repeat(np.arange(len(weights)), weights.shape[1])
+    entries = (weights.ravel(), (rows, columns.ravel()))
+    return sparse.csr_array(entries, shape=(len(weights), width))
+
+
+def checked_queries(
+    points: Float[np.ndarray, "points dimensions"], queries: Float[np.ndarray, "..."]
+) -> Float[np.ndarray, "queries dimensions"]:
+    """Queries as float64, finite and in the space that the points are in."""
+    queries = np.asarray(queries, dtype=np.float64)
     if queries.ndim != 2 or queries.shape[1] != points.shape[1]:
         raise DomainError(
             f"Functions on points in {points.shape[1]}-D need queries of shape "
             f"(queries, {points.shape[1]}): got {queries.shape}."
         )
+    bad = np.flatnonzero(~np.isfinite(queries).all(axis=1))
+    if bad.size:
+        raise DomainError(
+            f"Queries must be finite: {bad.size} of {len(queries)} are not (first: query {bad[0]} "
+            f"at {queries[bad[0]].tolist()})."
+        )
+    return queries
 
 
 def _check_reach(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from torch import nn
@@ -22,7 +23,7 @@ from supra.data import (
     symmetries,
 )
 from supra.data.public.sets import SETS
-from supra.domain import DomainError, Grid, Mesh
+from supra.domain import Domain, DomainError, Grid, Mesh
 from supra.experiment.config import (
     ChebyshevConfig,
     CosineConfig,
@@ -40,7 +41,7 @@ from supra.experiment.subspace import (
     PodSubspace,
     Subspace,
 )
-from supra.model import SupraOperator
+from supra.model import LocalStencil, SupraOperator
 from supra.train import Predictor
 from supra.train.loop import Augment
 
@@ -75,6 +76,17 @@ def build_data(experiment: Experiment) -> Splits:
 
 def build_subspace(experiment: Experiment, train: Dataset | None) -> Subspace:
     """Where the basis of each sample comes from; only some ask for the training samples."""
+    subspace = _functions(experiment, train)
+    stencil = train is not None and _uses_stencil(experiment, train[0].domain)
+    return replace(subspace, stencil=stencil)
+
+
+def _uses_stencil(experiment: Experiment, domain: Domain) -> bool:
+    """Whether the local branch is that of meshes: where there is no grid for a convolution."""
+    return getattr(experiment.model, "local", False) and not isinstance(domain, Grid)
+
+
+def _functions(experiment: Experiment, train: Dataset | None) -> Subspace:
     basis = experiment.basis
     match basis:
         case FourierConfig():
@@ -103,6 +115,11 @@ def build_subspace(experiment: Experiment, train: Dataset | None) -> Subspace:
 
 def restore_subspace(experiment: Experiment, state: dict[str, Any]) -> Subspace:
     """The subspace of a saved surrogate."""
+    # What was saved before there were stencils does not mention them.
+    return replace(_restored_functions(experiment, state), stencil=state.get("stencil", False))
+
+
+def _restored_functions(experiment: Experiment, state: dict[str, Any]) -> Subspace:
     if "components" in state:
         return PodSubspace.from_state(state)
     if "values" in state:
@@ -110,7 +127,7 @@ def restore_subspace(experiment: Experiment, state: dict[str, Any]) -> Subspace:
     basis = experiment.basis
     if isinstance(basis, LaplacianConfig):
         return OwnSubspace.from_state(state, basis.modes, basis.boundary)
-    return build_subspace(experiment, None)
+    return _functions(experiment, None)
 
 
 def build_collate(experiment: Experiment, subspace: Subspace) -> Collate:
@@ -131,7 +148,12 @@ def build_network(
     try:
         if not isinstance(model, SupraConfig):
             return BASELINES[model.kind](*channels, space=dimensions, **options)
-        make = SupraOperator.of_paper if model.attention == "paper" else SupraOperator
+        make: Callable[..., nn.Module] = SupraOperator
+        if model.attention == "paper":
+            make = SupraOperator.of_paper
+            del options["gain"]
+        if model.local and subspace.stencil:
+            options["local"] = partial(LocalStencil, dimensions=dimensions)
         return make(*channels, subspace.modes, **options)
     except ValueError as error:  # options that do not fit together, such as modes and heads
         raise ConfigError(f"model: {error}") from None
@@ -147,9 +169,13 @@ def build_predictor(
 ) -> Predictor:
     """The network with normalisers fitted to the training samples."""
     domain = train[0].domain
-    for option in ("local", "structured"):
-        if getattr(experiment.model, option, False) and not isinstance(domain, Grid):
-            raise ConfigError(f"model.{option}=true needs samples on a grid.")
+    if getattr(experiment.model, "structured", False) and not isinstance(domain, Grid):
+        raise ConfigError("model.structured=true needs samples on a grid.")
+    if getattr(experiment.model, "local", False) and not isinstance(domain, Grid | Mesh):
+        raise ConfigError(
+            f"model.local=true needs samples on a grid or a mesh: got a {type(domain).__name__}. "
+            f"Use model.local=false."
+        )
     dimensions = domain.points.shape[1]
     network = build_network(experiment, train.layout, dimensions, subspace)
     kinds, numbers = experiment.normalize, range(len(train))

@@ -123,7 +123,15 @@ class SupraConfig(Settings):
     attention: Literal["paper", "self-biased"] = Field(
         "self-biased", description="plain, or started at each function attending to itself"
     )
-    local: bool = Field(False, description="a 3×3 depthwise convolution beside attention (grids)")
+    gain: float = Field(3.0, gt=0, description="factor on what self-biased attention gives")
+    light: bool = Field(
+        False, description="blocks without norm and identity in their first half: skip + attention"
+    )
+    local: bool = Field(
+        False,
+        description="an operator between neighbours beside attention: a 3×3 depthwise convolution "
+        "on grids, Laplacian and gradients by finite elements on meshes",
+    )
 
 
 class FnoConfig(Settings):

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import torch
@@ -128,9 +129,15 @@ def gemm_rate(repeats: int = 5) -> float:
 
 def forward_flops(subject: Subject) -> float:
     """Operations of all matrix products in a forward pass (complex ones are not counted)."""
-    with FlopCounterMode(display=False) as counter, torch.no_grad():
+    fused = {torch.ops.mkldnn._linear_pointwise: _fused_flops}
+    with FlopCounterMode(display=False, custom_mapping=fused) as counter, torch.no_grad():
         subject.forward()
     return float(counter.get_total_flops())
+
+
+def _fused_flops(fields: torch.Size, *_: Any, out_shape: torch.Size, **__: Any) -> int:
+    """Of the product with sums that `supra.model.product` calls."""
+    return 2 * prod(fields) * out_shape[-1]
 
 
 def bytes_kept(subject: Subject) -> int:

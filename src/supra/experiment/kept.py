@@ -50,7 +50,8 @@ def bytes_of(sampled: Sampled) -> int:
     """Memory that a sampled basis takes."""
     if not isinstance(sampled, SampledBasis):
         return sampled.weights.nbytes + sum(map(bytes_of, sampled.axes))
-    return sampled.values.nbytes + sampled.analysis.nbytes + sampled.weights.nbytes
+    stencil = 0 if sampled.stencil is None else sampled.stencil.nbytes
+    return sampled.values.nbytes + sampled.analysis.nbytes + sampled.weights.nbytes + stencil
 
 
 def fingerprint(domain: Domain) -> Hashable:

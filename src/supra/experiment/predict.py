@@ -1,61 +1,123 @@
 """Predictions from file to file."""
 
+import csv
+import warnings
 from pathlib import Path
 
 import numpy as np
 
-from supra.data import DataError
-from supra.data.cases.case_file import MESHES, Case, read_case
+from supra.data import DataError, Layout
+from supra.data.cases.case_file import AXES, MESHES, Case, read_case, split_channels
 from supra.data.replacement import replacing
-from supra.domain import Mesh
-from supra.domain.files import WRITABLE, check_writable, write_mesh
+from supra.domain import Mesh, OutsideWarning
+from supra.domain.files import WRITABLE, check_writable, write_mesh, write_points
+from supra.domain.probe import Probe
 from supra.experiment.surrogate import Surrogate
 
 Named = dict[str, np.ndarray]
+POINTS = (".csv", ".vtu", ".npz")  # files of values at points
 
 
-def predict_file(surrogate: Surrogate, source: Path, output: Path) -> Named:
+def predict_file(surrogate: Surrogate, source: Path, output: Path, at: Path | None = None) -> Named:
     """Read the given functions, predict, and write what was predicted.
 
     A mesh file, a CSV table or an ``.npz`` with ``points`` is one case on its own domain, its
     fields named as the input channels; an ``.npz`` with ``inputs`` alone holds fields ``(points,
     channels)``, of one sample or several, on the domain of the training samples. Where the truth
     is among the fields, the error is written too.
+
+    ``at`` is a file of points, usually a table with columns x, y and perhaps z: what would be
+    written for the nodes is then written for these points, beside what else the file says about
+    them. A column of it named as a target is the truth there.
     """
-    if not source.exists():
-        raise DataError(f"There is no file {source}.")
-    _check_output(output, source)
+    for file in (source, at):
+        if file is not None and not file.exists():
+            raise DataError(f"There is no file {file}.")
+    _check_output(output, [source] if at is None else [source, at])
+    places = None if at is None else read_case([at], [])
     if _holds_inputs(source):
-        with np.load(source) as arrays:
-            inputs, truth = arrays["inputs"], arrays.get("targets")
-        found = {"prediction": surrogate.predict(inputs)}
-        if truth is not None:
-            found["error"] = found["prediction"] - truth
-        _write(output, found, None)
-        return found
-    wanted = [channel.name for channel in surrogate.layout.inputs]
-    case = read_case([source], wanted)
-    found = _predicted(surrogate, case, wanted)
-    _write(output, found, case.domain if isinstance(case.domain, Mesh) else None)
+        found = _from_arrays(surrogate, source, output, places)
+        mesh = None
+    else:
+        case = read_case([source], [channel.name for channel in surrogate.layout.inputs])
+        found = _from_case(surrogate, case, places)
+        mesh = case.domain if isinstance(case.domain, Mesh) and places is None else None
+    _write(output, found, mesh)
     return found
 
 
-def _predicted(surrogate: Surrogate, case: Case, wanted: list[str]) -> Named:
-    columns = case.channels(wanted)
-    inputs = np.stack([columns[name] for name in wanted], axis=1)
+def _from_case(surrogate: Surrogate, case: Case, places: Case | None) -> Named:
+    layout = surrogate.layout
+    given = case.channels([channel.name for channel in layout.inputs])
+    probe = None if places is None else Probe.of(case.domain, places.domain.points)
+    inputs = np.column_stack([np.empty((len(case.domain.points), 0)), *given.values()])
     prediction = surrogate.predict(inputs, case.domain)
-    found: Named = dict(columns)
-    times = surrogate.layout.times
-    for number, channel in enumerate(surrogate.layout.targets):
-        values = prediction[..., number]
-        moments = {f"_t{k}": values[k] for k in range(len(times))} if times else {"": values}
-        for end, moment in moments.items():
-            found[f"{channel.name}{end}_predicted"] = moment
-            if channel.name + end in case.fields:
-                truth = case.fields[channel.name + end][:, 0]
-                found[f"{channel.name}{end}"] = truth
-                found[f"{channel.name}{end}_error"] = moment - truth
+    columns = _columns(case)
+    known = {name: columns[name] for name in _by_name(layout, prediction) if name in columns}
+    if probe is None or places is None:
+        return given | _compared(layout, prediction, known)
+    given, known = _looked_at(probe, given), _looked_at(probe, known) | _columns(places)
+    found = given | _columns(places) | _compared(layout, probe(prediction), known)
+    return _positions(places) | found | _positions(places)  # inputs may be called x and y, too
+
+
+def _from_arrays(surrogate: Surrogate, source: Path, output: Path, places: Case | None) -> Named:
+    """For inputs on the domain of the training samples."""
+    with np.load(source) as arrays:
+        inputs, truth = arrays["inputs"], arrays.get("targets")
+    as_table = output.suffix.lower() != ".npz"
+    if as_table and inputs.ndim != 2:
+        raise DataError(
+            f"Predictions for several samples are written as .npz: got {output.name!r}."
+        )
+    at = None if places is None else places.domain.points
+    prediction = surrogate.predict(inputs, at=at)
+    if truth is not None and at is not None and surrogate.domain is not None:
+        with warnings.catch_warnings(action="ignore", category=OutsideWarning):  # said already
+            truth = Probe.of(surrogate.domain, at)(truth)
+    if places is not None and as_table:
+        known = {} if truth is None else _by_name(surrogate.layout, truth)
+        found = _compared(surrogate.layout, prediction, known | _columns(places))
+        return _positions(places) | _columns(places) | found
+    found = {} if at is None else {"points": at}
+    found["prediction"] = prediction
+    if truth is not None:
+        found["error"] = prediction - truth
     return found
+
+
+def _compared(layout: Layout, prediction: np.ndarray, known: Named) -> Named:
+    """What is predicted by name; the truth and the error where the truth is known."""
+    found: Named = {}
+    for name, values in _by_name(layout, prediction).items():
+        found[f"{name}_predicted"] = values
+        if name in known:
+            found |= {name: known[name], f"{name}_error": values - known[name]}
+    return found
+
+
+def _by_name(layout: Layout, targets: np.ndarray) -> Named:
+    """Targets ``(*steps, points, channels)`` one by one; ``u_t3`` is u at the fourth moment."""
+    found: Named = {}
+    for number, channel in enumerate(layout.targets):
+        values = targets[..., number]
+        moments = {f"_t{k}": values[k] for k in range(len(layout.times))} or {"": values}
+        found |= {channel.name + end: moment for end, moment in moments.items()}
+    return found
+
+
+def _columns(case: Case) -> Named:
+    """All that a file says about its points, channel by channel."""
+    fields = case.fields.items()
+    return {name: c for key, values in fields for name, c in split_channels(key, values).items()}
+
+
+def _positions(places: Case) -> Named:
+    return dict(zip(AXES, places.domain.points.T, strict=False))
+
+
+def _looked_at(probe: Probe, columns: Named) -> Named:
+    return {name: probe(column[:, None])[:, 0] for name, column in columns.items()}
 
 
 def _holds_inputs(source: Path) -> bool:
@@ -68,26 +130,39 @@ def _holds_inputs(source: Path) -> bool:
         raise DataError(f"{source} cannot be read: {error}") from None
 
 
-def _check_output(output: Path, source: Path) -> None:
+def _check_output(output: Path, read: list[Path]) -> None:
     """Say what cannot be written before the work, not after it."""
+    source, *at = read
     is_mesh = source.suffix.lower() in MESHES
-    known = [".npz", *WRITABLE] if is_mesh else [".npz"]
+    known = POINTS if at else (".npz", *WRITABLE) if is_mesh else (".npz",)
     if output.suffix.lower() not in known:
+        where = f"at the points of {at[0].name}" if at else f"for {source.name}"
         raise DataError(
-            f"Predictions for {source.name} are written as {', '.join(known)}: got {output.name!r}."
+            f"Predictions {where} are written as {', '.join(known)}: got {output.name!r}."
         )
     if not output.parent.is_dir():
         raise DataError(f"The folder {output.parent} does not exist. Make it first.")
-    if output.exists() and output.samefile(source):
+    if output.exists() and any(output.samefile(file) for file in read):
         raise DataError(f"{output} would overwrite what is read. Name another.")
 
 
 def _write(output: Path, found: Named, mesh: Mesh | None) -> None:
-    if output.suffix.lower() == ".npz":
+    """Onto a mesh, or at the points that are among the columns found."""
+    kind = output.suffix.lower()
+    if kind == ".npz":
         # Given a name, numpy would add an extension.
         with replacing(output) as unfinished, open(unfinished, "wb") as file:
             np.savez(file, **found)  # type: ignore[arg-type]
-        return
-    assert mesh is not None
-    check_writable(output, mesh, found)
-    write_mesh(output, mesh, found)
+    elif kind == ".csv":
+        with replacing(output) as unfinished, open(unfinished, "w", newline="") as file:
+            rows = csv.writer(file)
+            rows.writerow(found)
+            # as few digits as tell a number from all others of its precision
+            rows.writerows(map(str, row) for row in zip(*found.values(), strict=True))
+    elif mesh is not None:
+        check_writable(output, mesh, found)
+        write_mesh(output, mesh, found)
+    else:
+        positions = np.stack([found[axis] for axis in AXES if axis in found], axis=1)
+        fields = {name: values for name, values in found.items() if name not in AXES}
+        write_points(output, positions, fields)

@@ -14,6 +14,7 @@ from supra.basis.base import Boundary
 from supra.basis.landmark import Landmarks, bounding_box
 from supra.basis.pod import principal_components
 from supra.basis.sampled import Sampled
+from supra.basis.stencil import Stencil
 from supra.data import Dataset
 from supra.domain import Domain, DomainError, Grid, Mesh
 from supra.experiment.kept import Kept, fingerprint
@@ -27,9 +28,14 @@ class FamilySubspace:
     """Functions known at any point: sampled on each domain, once per shape of grid.
 
     On other points than a grid's they are made orthonormal in the sample's own quadrature.
+
+    Attributes:
+        basis: the functions.
+        stencil: on a mesh, its operators between neighbours go with them; as in the others below.
     """
 
     basis: Basis
+    stencil: bool = False
     _kept: Kept = field(default_factory=Kept, repr=False)
 
     @property
@@ -42,10 +48,10 @@ class FamilySubspace:
             key = (domain.shape, domain.periodic, domain.nodes)
             return self._kept(key, lambda: self.basis.sample(domain))
         make = partial(self.basis.sample, domain, defect="adapt")
-        return self._kept(fingerprint(domain), make)
+        return self._kept(fingerprint(domain), lambda: _carrying(self.stencil, make(), domain))
 
     def state(self) -> dict[str, Any]:
-        return {}
+        return {"stencil": self.stencil}
 
 
 @dataclass(frozen=True)
@@ -57,11 +63,14 @@ class MeshSubspace:
         node_map: from the samples' points to the glued mesh's.
         by_position: sample at other points by interpolation, orthonormal in their own quadrature;
             else by the number of the point, for samples whose meshes are deformations of this one.
+        stencil: operators between neighbours are those of the mesh, like its functions, or those
+            of the domain that has other points.
     """
 
     basis: LaplacianBasis
     node_map: np.ndarray
     by_position: bool
+    stencil: bool = False
     _kept: Kept = field(default_factory=Kept, repr=False)
 
     @classmethod
@@ -104,8 +113,14 @@ class MeshSubspace:
                 f"This subspace is of meshes with {len(self.node_map)} points: got "
                 f"{len(domain.points)}."
             )
-        make = partial(self.basis.sample, domain, defect="adapt")
-        return self._kept(fingerprint(domain), make)
+        return self._kept(fingerprint(domain), lambda: self._by_position(domain))
+
+    def _by_position(self, domain: Domain) -> Sampled:
+        sampled = self.basis.sample(domain, defect="adapt")
+        if not self.stencil or not isinstance(domain, Mesh):
+            return _carrying(self.stencil, sampled, domain)
+        glued = domain.welded()  # as the functions' own mesh is
+        return _carrying(self.stencil, sampled, glued, glued.node_map)
 
     def _is_mine(self, domain: Domain) -> bool:
         return np.array_equal(domain.points, self.basis.domain.points[self.node_map])
@@ -114,7 +129,8 @@ class MeshSubspace:
         def make() -> Sampled:
             sampled = self.basis.sample(self.basis.domain)
             assert isinstance(sampled, SampledBasis)
-            return replace(sampled.unwelded(torch.tensor(self.node_map)), shape=shape)
+            sampled = replace(sampled.unwelded(torch.tensor(self.node_map)), shape=shape)
+            return _carrying(self.stencil, sampled, self.basis.domain, self.node_map)
 
         return self._kept(shape, make)
 
@@ -131,7 +147,8 @@ class MeshSubspace:
             "node_map": self.node_map,
         }
         tensors = {name: torch.tensor(a) for name, a in arrays.items()}
-        return {**tensors, "method": basis.method, "by_position": self.by_position}
+        own = {"method": basis.method, "by_position": self.by_position, "stencil": self.stencil}
+        return {**tensors, **own}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "MeshSubspace":
@@ -160,6 +177,7 @@ class OwnSubspace:
     boundary: Boundary
     align: Align = "none"
     landmarks: Landmarks | None = None
+    stencil: bool = False
     _kept: Kept = field(default_factory=Kept, repr=False)
 
     @classmethod
@@ -172,7 +190,8 @@ class OwnSubspace:
         return cls(modes, boundary, align, Landmarks(*_box(dataset), modes, boundary))
 
     def __call__(self, domain: Domain) -> Sampled:
-        return self._kept(fingerprint(domain), lambda: self._made(domain))
+        make = partial(self._made, domain)
+        return self._kept(fingerprint(domain), lambda: _carrying(self.stencil, make(), domain))
 
     def _made(self, domain: Domain) -> Sampled:
         if isinstance(domain, Grid):
@@ -195,8 +214,9 @@ class OwnSubspace:
 
     def state(self) -> dict[str, Any]:
         if self.landmarks is None:
-            return {}
+            return {"stencil": self.stencil}
         return {
+            "stencil": self.stencil,
             "low": torch.tensor(self.landmarks.low),
             "high": torch.tensor(self.landmarks.high),
             "align": self.align,
@@ -204,7 +224,7 @@ class OwnSubspace:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], modes: int, boundary: Boundary) -> "OwnSubspace":
-        if not state:
+        if "align" not in state:
             return cls(modes, boundary)
         low, high = (state[corner].cpu().numpy() for corner in ("low", "high"))
         return cls(modes, boundary, state["align"], Landmarks(low, high, modes, boundary))
@@ -221,6 +241,7 @@ class PodSubspace:
 
     components: torch.Tensor
     weights: torch.Tensor
+    stencil: bool = False
     _kept: Kept = field(default_factory=Kept, repr=False)
 
     @classmethod
@@ -244,10 +265,11 @@ class PodSubspace:
             )
         shape, precision = _grid_shape(domain), torch.get_default_dtype()
         make = partial(SampledBasis, self.components.to(precision), self.weights.to(precision))
-        return self._kept(shape, lambda: make(shape))
+        key = fingerprint(domain) if self.stencil else shape
+        return self._kept(key, lambda: _carrying(self.stencil, make(shape), domain))
 
     def state(self) -> dict[str, Any]:
-        return {"components": self.components, "weights": self.weights}
+        return {"components": self.components, "weights": self.weights, "stencil": self.stencil}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> "PodSubspace":
@@ -269,6 +291,21 @@ def _snapshots(train: Dataset) -> np.ndarray:
     chosen = np.linspace(0, len(train) - 1, min(len(train), max(1, _ROWS // rows_each)))
     samples = [train[int(k)].targets for k in chosen]
     return np.concatenate([np.moveaxis(s, -2, -1).reshape(-1, shape[-2]) for s in samples])
+
+
+def _carrying(
+    stencil: bool, sampled: Sampled, domain: Domain, node_map: np.ndarray | None = None
+) -> Sampled:
+    """With the operators between a mesh's neighbours, if they are wanted."""
+    if not stencil:
+        return sampled
+    if not isinstance(domain, Mesh):
+        raise DomainError(
+            f"The local branch of this network needs a mesh: got a {type(domain).__name__}. Give "
+            f"the mesh of the points, or train with model.local=false."
+        )
+    assert isinstance(sampled, SampledBasis)
+    return sampled.with_stencil(Stencil.from_mesh(domain, node_map))
 
 
 def _grid_shape(domain: Domain) -> tuple[int, ...] | None:

@@ -11,6 +11,7 @@ from jaxtyping import Float
 
 from supra.data import Channel, Collate, DataError, Dataset, Layout, Normalizer, Sample
 from supra.domain import Domain, Grid, Mesh
+from supra.domain.probe import Probe
 from supra.experiment.build import build_collate, build_network, restore_subspace
 from supra.experiment.config import Experiment
 from supra.experiment.preset import parse_experiment
@@ -100,7 +101,9 @@ class Surrogate:
         domain: Domain | None = None,
         times: Sequence[float] | None = None,
         chunk: int | None = None,
-    ) -> Float[np.ndarray, "*samples_and_steps points targets"]:
+        *,
+        at: Float[np.ndarray, "queries dimensions"] | None = None,
+    ) -> Float[np.ndarray, "*samples_and_steps points_or_queries targets"]:
         """Predictions for one sample's inputs, or several samples' on one domain.
 
         Args:
@@ -109,6 +112,16 @@ class Surrogate:
                 training samples share.
             times: moments wanted, for time-dependent data; those of the data by default.
             chunk: points at a time, for meshes whose fields do not fit into memory at once.
+            at: positions anywhere in the domain where the prediction is wanted, instead of at the
+                domain's own points. It is a function there: linear in each cell of a mesh, and
+                otherwise as `supra.domain.probe.Probe` says.
+
+        Raises:
+            DataError: inputs or a domain unlike those it was trained on.
+            DomainError: ``at`` has another dimension, or all of it lies outside of the domain.
+
+        Warns:
+            OutsideWarning: some of ``at`` lies outside of the domain; the prediction is NaN there.
         """
         inputs = np.asarray(inputs)
         several = inputs[None] if inputs.ndim == 2 else inputs
@@ -116,6 +129,7 @@ class Surrogate:
         if domain is None:
             raise DataError("The training samples had a domain each: give that of this one.")
         self._check(several, domain)
+        probe = None if at is None else Probe.of(domain, at)
         if self.seen is not None:
             self.seen.warn(several, domain, self.layout)
         batch = self.collate([Sample(each, np.zeros((len(each), 0)), domain) for each in several])
@@ -123,6 +137,7 @@ class Surrogate:
         with torch.inference_mode():
             predicted = self.predictor.predict(batch.inputs, batch.basis, times, chunk)
         result = predicted.cpu().numpy()
+        result = result if probe is None else probe(result)
         return result[0] if inputs.ndim == 2 else result
 
     def rollout(
@@ -130,11 +145,16 @@ class Surrogate:
         inputs: Float[np.ndarray, "*samples points inputs"],
         steps: int,
         domain: Domain | None = None,
-    ) -> Float[np.ndarray, "*samples steps points targets"]:
-        """So many states after the given ones, each fed back as an input of the next."""
+        *,
+        at: Float[np.ndarray, "queries dimensions"] | None = None,
+    ) -> Float[np.ndarray, "*samples steps points_or_queries targets"]:
+        """So many states after the given ones, each fed back as an input of the next.
+
+        ``at`` is as of `predict`.
+        """
         if self.layout.time != "rollout":
             raise DataError(f"This surrogate is for {self.layout.time} data: use predict.")
-        return self.predict(inputs, domain, times=range(steps))
+        return self.predict(inputs, domain, times=range(steps), at=at)
 
     def evaluate(self, dataset: Dataset, batch_size: int = 8) -> Evaluation:
         """Errors on all samples of a set."""

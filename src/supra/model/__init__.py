@@ -3,6 +3,14 @@
 from supra.model.attention import SubspaceAttention
 from supra.model.block import LocalBranch, SupraBlock
 from supra.model.local import LocalConvolution
+from supra.model.local_stencil import LocalStencil
 from supra.model.operator import SupraOperator
 
-__all__ = ["LocalBranch", "LocalConvolution", "SubspaceAttention", "SupraBlock", "SupraOperator"]
+__all__ = [
+    "LocalBranch",
+    "LocalConvolution",
+    "LocalStencil",
+    "SubspaceAttention",
+    "SupraBlock",
+    "SupraOperator",
+]

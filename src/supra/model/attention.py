@@ -3,7 +3,9 @@
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
+from torch.nn.functional import dropout, scaled_dot_product_attention
+
+_TINY = 1e-12  # against 0 / 0 where all functions vanish
 
 
 class SubspaceAttention(nn.Module):
@@ -23,8 +25,10 @@ class SubspaceAttention(nn.Module):
             itself, starting at this value. A large one starts the layer near "each function for
             itself", i.e. as the linear operator B; without it, at the start every function
             receives nearly the same mean.
-        gain: factor on the coordinates before the maps. Functions of unit size have coordinates
-            of size ``1/√modes``; ``√modes`` makes the logits of order one.
+        gain: if given, coordinates are divided by their root mean square over the sample before
+            the maps, so that logits are of order one whatever the size of the functions, and the
+            result is multiplied by it and by this number: twice the functions give twice the
+            result. None is the paper's attention, on coordinates as they are.
         dropout: probability with which attention weights are dropped in training.
     """
 
@@ -34,7 +38,7 @@ class SubspaceAttention(nn.Module):
         heads: int,
         *,
         self_bias: float | None = None,
-        gain: float = 1.0,
+        gain: float | None = None,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
@@ -51,38 +55,45 @@ class SubspaceAttention(nn.Module):
     def forward(
         self, coordinates: Float[Tensor, "batch channels modes"]
     ) -> Float[Tensor, "batch channels modes"]:
-        query, key, value = self._projected(coordinates)
-        dropout = self.dropout if self.training else 0.0
-        mixed = scaled_dot_product_attention(
-            query, key, value, attn_mask=self._mask(query), dropout_p=dropout
-        )
-        return self.output(mixed.transpose(1, 2).reshape(coordinates.shape))
+        size = self._size(coordinates)
+        query, key, value = self._projected(coordinates / size)
+        probability = self.dropout if self.training else 0.0
+        if self.self_bias is None:
+            mixed = scaled_dot_product_attention(query, key, value, dropout_p=probability)
+        else:  # written out, because the other one is slow with a mask that is learned
+            mixed = dropout(self._weights(query, key), probability) @ value
+        found = self.output(mixed.transpose(1, 2).reshape(coordinates.shape))
+        return found if self.gain is None else found * (self.gain * size)
 
     def attention_matrix(
         self, coordinates: Float[Tensor, "batch channels modes"]
     ) -> Float[Tensor, "batch heads channels channels"]:
         """How much each function (row) takes of every other (column); each row sums to one."""
-        query, key, _ = self._projected(coordinates)
+        query, key, _ = self._projected(coordinates / self._size(coordinates))
+        return self._weights(query, key)
+
+    def _size(self, coordinates: Float[Tensor, "batch channels modes"]) -> Tensor:
+        """Root mean square of a sample's coordinates, or 1 where they are taken as they are."""
+        if self.gain is None:
+            return coordinates.new_ones(())
+        return (coordinates.square().mean(dim=(1, 2), keepdim=True) + _TINY).sqrt()
+
+    def _weights(self, query: Tensor, key: Tensor) -> Tensor:
         logits = query @ key.mT / query.shape[-1] ** 0.5
-        mask = self._mask(query)
-        return (logits if mask is None else logits + mask).softmax(dim=-1)
+        if self.self_bias is not None:  # of each head, on the diagonal
+            diagonal = torch.eye(query.shape[2], dtype=logits.dtype, device=logits.device)
+            logits = logits + self.self_bias.to(logits.dtype) * diagonal
+        return logits.softmax(dim=-1)
 
     def _projected(
         self, coordinates: Float[Tensor, "batch channels modes"]
     ) -> Float[Tensor, "3 batch heads channels share"]:
         """Query, key and value of every head."""
         batch, channels, modes = coordinates.shape
-        mapped = self.query_key_value(coordinates * self.gain)
+        mapped = self.query_key_value(coordinates)
         # (batch, channels, 3 * modes) -> three of (batch, heads, channels, modes / heads)
         mapped = mapped.view(batch, channels, 3, self.heads, modes // self.heads)
         return mapped.permute(2, 0, 3, 1, 4)
 
-    def _mask(self, query: Tensor) -> Tensor | None:
-        """What is added to the logits: the bias of each head on the diagonal."""
-        if self.self_bias is None:
-            return None
-        diagonal = torch.eye(query.shape[2], dtype=query.dtype, device=query.device)
-        return self.self_bias.to(query.dtype) * diagonal
-
     def extra_repr(self) -> str:
-        return f"modes={self.modes}, heads={self.heads}, gain={self.gain:.3g}"
+        return f"modes={self.modes}, heads={self.heads}, gain={self.gain}"

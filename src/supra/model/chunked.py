@@ -53,12 +53,12 @@ def _update(
     """One block, in place."""
     coordinates = torch.zeros((), dtype=fields.dtype, device=fields.device)
     for where, part in _parts(basis, chunk):
-        coordinates = coordinates + part.coefficients(block.attention_norm(fields[:, where], part))
+        _, values, _ = block.attention_norm.standardised(fields[:, where], part)
+        coordinates = coordinates + block.attention_norm.coefficients(values, part)
     coordinates = block.attention(coordinates)
     for where, part in _parts(basis, chunk):
-        here = fields[:, where]
-        normed = block.attention_norm(here, part)
-        fields[:, where] = block.updated(here, normed, coordinates, part)
+        here, values, _ = block.attention_norm.standardised(fields[:, where], part)
+        fields[:, where] = block.updated(here, values, coordinates, part)
 
 
 def _parts(basis: SampledBasis, chunk: int) -> Iterator[tuple[slice, SampledBasis]]:

@@ -10,7 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.export import Dim, ExportedProgram
 
+from supra.basis.errors import BasisError
 from supra.basis.sampled import Sampled, SampledBasis, SeparableBasis
+from supra.model.local_stencil import LocalStencil
 
 
 def basis_arrays(basis: Sampled) -> dict[str, Tensor]:
@@ -28,7 +30,15 @@ def export_program(model: nn.Module, basis: Sampled, in_channels: int) -> Export
     """An exported program of ``(inputs, *basis_arrays(basis).values())``.
 
     The batch may have any size; with a dense basis, so may the number of points.
+
+    Raises:
+        BasisError: the network needs more of a mesh than these arrays.
     """
+    if any(isinstance(module, LocalStencil) for module in model.modules()):
+        raise BasisError(
+            "A network with a local branch on meshes cannot be exported: its sparse operators have "
+            "no place among the arrays of an exported model. Train with model.local=false."
+        )
     return torch.export.export(
         _TakesArrays(model, basis).eval(),
         _example(basis, in_channels),

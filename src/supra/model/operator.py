@@ -1,5 +1,6 @@
 """The SUPRA network: from input functions to output functions on a domain."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -14,6 +15,7 @@ from supra.model.local import LocalConvolution
 from supra.model.norm import Norm
 
 _HEAD = 64  # hidden width of the last map
+Local = bool | Callable[[int], nn.Module]
 
 
 class SupraOperator(nn.Module):
@@ -34,8 +36,11 @@ class SupraOperator(nn.Module):
         norm: ``"layer"`` over channels, ``"instance"`` over the domain, or ``"none"``.
         dropout: probability in attention and point-wise maps.
         self_bias: see `SubspaceAttention`; None is the paper's plain attention.
-        gain: see `SubspaceAttention`; None makes the logits of order one.
-        local: a `LocalConvolution` in every block, for grids.
+        gain: see `SubspaceAttention`; None is the paper's plain attention.
+        light: blocks without norm and identity in their first half, see `SupraBlock`.
+        local: a branch between neighbouring points in every block: True for a `LocalConvolution`
+            (grids), or what makes one from the width, as ``partial(LocalStencil, dimensions=2)``
+            does for meshes.
         checkpointing: recompute each block in the backward pass instead of keeping its inside.
     """
 
@@ -52,23 +57,24 @@ class SupraOperator(nn.Module):
         norm: Norm = "layer",
         dropout: float = 0.0,
         self_bias: float | None = 4.0,
-        gain: float | None = None,
-        local: bool = False,
+        gain: float | None = 3.0,
+        light: bool = False,
+        local: Local = False,
         checkpointing: bool = False,
     ) -> None:
         super().__init__()
         self.in_channels, self.out_channels, self.modes = in_channels, out_channels, modes
         self.checkpointing = checkpointing
-        scale = modes**0.5 if gain is None else gain
         self.lift = nn.Linear(in_channels, width)
         self.blocks = nn.ModuleList(
             SupraBlock(
                 width,
-                SubspaceAttention(modes, heads, self_bias=self_bias, gain=scale, dropout=dropout),
+                SubspaceAttention(modes, heads, self_bias=self_bias, gain=gain, dropout=dropout),
                 mlp_ratio=mlp_ratio,
                 norm=norm,
                 dropout=dropout,
-                local=LocalConvolution(width) if local else None,
+                local=_local_branch(local, width),
+                light=light,
             )
             for _ in range(depth)
         )
@@ -85,7 +91,7 @@ class SupraOperator(nn.Module):
         With one input and one output function, two coordinates and eight layers it has the number
         of weights that the paper prints, to 2 %.
         """
-        return cls(in_channels, out_channels, modes, **{"self_bias": None, "gain": 1.0, **options})
+        return cls(in_channels, out_channels, modes, **{"self_bias": None, "gain": None, **options})
 
     def parameter_count(self) -> int:
         """Number of trainable weights."""
@@ -121,3 +127,9 @@ class SupraOperator(nn.Module):
                 f"The network has {self.modes} modes and the inputs {inputs.shape[1]} points: got "
                 f"a basis of {basis.modes} modes on {basis.points} points."
             )
+
+
+def _local_branch(local: Local, width: int) -> nn.Module | None:
+    if isinstance(local, bool):
+        return LocalConvolution(width) if local else None
+    return local(width)

@@ -2,7 +2,7 @@
 
 from supra.train.errors import TrainError
 from supra.train.evaluate import Evaluation, evaluate, predictions
-from supra.train.history import History
+from supra.train.history import METRICS, History
 from supra.train.loop import BEST, LATEST, Job, fit
 from supra.train.loss import Loss, relative_h1, relative_l2
 from supra.train.predictor import Predictor
@@ -12,6 +12,7 @@ from supra.train.world import World, joined_world
 __all__ = [
     "BEST",
     "LATEST",
+    "METRICS",
     "Evaluation",
     "History",
     "Job",

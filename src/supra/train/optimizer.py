@@ -16,9 +16,9 @@ def make_optimizers(model: nn.Module, settings: TrainSettings) -> list[Optimizer
     """One optimiser, or Muon for the blocks' matrices beside AdamW for everything else."""
     rate, decay = settings.learning_rate, settings.weight_decay
     weights = [weight for weight in model.parameters() if weight.requires_grad]
-    if settings.optimizer == "adamw":
+    matrices = list(_inner_matrices(model)) if settings.optimizer == "muon" else []
+    if not matrices:
         return [AdamW(weights, lr=rate, betas=settings.betas, weight_decay=decay)]
-    matrices = list(_block_matrices(model))
     inside = {id(weight) for weight in matrices}
     rest = [weight for weight in weights if id(weight) not in inside]
     # "match_rms_adamw" makes steps as large as AdamW's, so one learning rate serves both.
@@ -51,8 +51,9 @@ def _between(start: float, end: float, progress: float) -> float:
     return end + (start - end) * (1 + cos(pi * progress)) / 2
 
 
-def _block_matrices(model: nn.Module) -> Iterator[nn.Parameter]:
+def _inner_matrices(model: nn.Module) -> Iterator[nn.Parameter]:
     """Weights of the linear maps between hidden layers."""
     for name, weight in model.named_parameters():
-        if "blocks." in name and weight.ndim == 2 and weight.requires_grad:
+        inside = "blocks." in name or "layers." in name
+        if inside and weight.ndim == 2 and weight.requires_grad:
             yield weight

@@ -86,7 +86,7 @@ class PublicSet:
         test_last: test samples are the file's last; else those right after the training samples.
         grid: names of the axes of the grid; none if the points are scattered.
         periodic: whether the grid is.
-        stride: every how many points of the published grid are used; None if that is not usual.
+        stride: every how many points of the published grid are usual.
     """
 
     name: str
@@ -98,7 +98,7 @@ class PublicSet:
     test_last: bool = False
     grid: tuple[str, ...] = ()
     periodic: bool = False
-    stride: int | None = None
+    stride: int = 1
 
     @property
     def needed(self) -> tuple[Array, ...]:

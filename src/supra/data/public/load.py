@@ -35,8 +35,8 @@ def load_dataset(
         root: folder with the files, under their public names.
         valid: samples to cut from those for training: a number, or a fraction.
         seed: of the choice of those.
-        options: ``stride`` (Darcy): use every so-many-th point per axis. The published 421
-            points are thinned to the benchmark's 85 unless another one is given.
+        options: ``stride`` (sets on grids): use every so-many-th point per axis. The 421 points
+            of Darcy are thinned to the benchmark's 85 unless another one is given.
     """
     described, root = public_set(name), Path(root).absolute()
     record = read_record(described, root)
@@ -126,27 +126,27 @@ def _check_alike(described: PublicSet, sizes: list[Sizes], root: Path) -> None:
 
 
 def _stride(described: PublicSet, sizes: Sizes, options: Mapping[str, Any]) -> int:
-    allowed = ("stride",) if described.stride else ()
+    allowed = ("stride",) if described.grid else ()
     unknown = [option for option in options if option not in allowed]
     if unknown:
         has = "has the option `stride`" if allowed else "has no options"
         raise DataError(f"The data set {described.name} {has}: got `{unknown[0]}`.")
-    if described.stride is None:
-        return 1
     stride = options.get("stride")
     if stride is None:
-        published = {axis.name: axis.size for axis in described.arrays[0].axes}
+        published = {axis.name: axis.size for array in described.needed for axis in array.axes}
         usual = all(sizes[axis] == published[axis] for axis in described.grid)
         return described.stride if usual else 1
-    return _checked_stride(stride, [sizes[axis] for axis in described.grid])
+    return _checked_stride(stride, described, sizes)
 
 
-def _checked_stride(stride: Any, points: list[int]) -> int:
+def _checked_stride(stride: Any, described: PublicSet, sizes: Sizes) -> int:
     (step,) = whole_numbers("stride", stride, DataError)[:1] or (0,)
-    if step < 1 or any((n - 1) % step for n in points):
+    points = [sizes[axis] for axis in described.grid]
+    intervals = points if described.periodic else [n - 1 for n in points]
+    if step < 1 or any(n % step for n in intervals):
         raise DataError(
-            f"`stride` must divide the {points[0] - 1} intervals between {points[0]} points, so "
-            f"that both ends stay: got {stride!r}."
+            f"`stride` must divide the {' × '.join(map(str, intervals))} intervals of the grid, so "
+            f"that its ends stay: got {stride!r}."
         )
     return step
 
@@ -156,7 +156,7 @@ def _shared_domain(described: PublicSet, sizes: Sizes, stride: int) -> Grid | No
     own = {"x", "y"} <= {channel.name for channel in described.layout.inputs}
     if own:
         return None
-    shape = tuple((sizes[axis] - 1) // stride + 1 for axis in described.grid)
+    shape = tuple(len(range(0, sizes[axis], stride)) for axis in described.grid)
     return Grid(shape, periodic=described.periodic)
 
 
@@ -202,9 +202,9 @@ def _arrays(
 
 
 def _array(described: PublicSet, array: Array, path: Path, stride: int) -> np.ndarray | MappedArray:
-    if path.suffix == ".npy":
-        return MappedArray(path)
     steps = [stride if axis.name in described.grid else 1 for axis in array.axes]
+    if path.suffix == ".npy":
+        return MappedArray(path, tuple(steps))
     values = read_array(path, array.key, steps)
     if not np.isfinite(values).all():  # found now, not when the test set is read at the end
         raise DataError(f"{array.key} holds NaN, infinite or too large values.")

@@ -14,12 +14,18 @@ from supra.data.public.broken import readable
 
 @dataclass(frozen=True)
 class MappedArray:
-    """An array in a file, mapped into memory. Pickled as its path, and mapped again elsewhere."""
+    """An array in a file, mapped into memory. Pickled as its path, and mapped again elsewhere.
+
+    Attributes:
+        path: of the file.
+        steps: every how many values of each axis; by default all.
+    """
 
     path: Path
+    steps: tuple[int, ...] = ()
 
     @cached_property
-    def values(self) -> np.memmap:
+    def values(self) -> np.ndarray:
         with readable(self.path):
             shape, order, dtype, offset = self._header()
             # Compared in Python's whole numbers, which no shape makes overflow.
@@ -28,7 +34,8 @@ class MappedArray:
                 raise DataError(f"it holds {dtype}, not real numbers")
             if size != needed:
                 raise DataError(f"an array of shape {shape} makes {needed} bytes: it has {size}")
-            return np.memmap(self.path, dtype, "r", offset, shape, order)
+            mapped = np.memmap(self.path, dtype, "r", offset, shape, order)
+            return mapped[tuple(slice(None, None, step) for step in self.steps)]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -37,8 +44,8 @@ class MappedArray:
     def __getitem__(self, index: Any) -> np.ndarray:
         return self.values[index]
 
-    def __getstate__(self) -> dict[str, Path]:
-        return {"path": self.path}
+    def __getstate__(self) -> dict[str, Any]:
+        return {"path": self.path, "steps": self.steps}
 
     def _header(self) -> tuple[tuple[int, ...], Literal["C", "F"], np.dtype, int]:
         """Shape, order of axes and type of the numbers, and where they begin."""

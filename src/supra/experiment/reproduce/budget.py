@@ -10,15 +10,21 @@ from supra.experiment.reproduce.cell import Cell
 Budget = Literal["epochs", "time"]
 
 # A table has dozens of runs: at the small scale each is cut to a few minutes on a CPU.
-_EPOCHS: dict[str, dict[str, int]] = {
-    "small": {"darcy": 8, "navier_stokes": 6, "plasticity": 6, "airfoil": 16, "pipe": 8}
+_SHORTER: dict[str, dict[str, tuple[str, ...]]] = {
+    "small": {
+        "darcy": ("train.epochs=8",),
+        "navier_stokes": ("train.epochs=5",),
+        "plasticity": ("train.epochs=8", "data.options.stride=2"),
+        "airfoil": ("train.epochs=30", "data.options.stride=2"),
+        "pipe": ("train.epochs=15", "data.options.stride=2"),
+    }
 }
 
 
 def budgeted(cell: Cell) -> Cell:
-    """The cell with the number of epochs that all systems get."""
-    epochs = _EPOCHS.get(cell.scale, {}).get(cell.problem)
-    return cell if epochs is None else with_epochs(cell, epochs)
+    """The cell with the points and the number of epochs that all systems get."""
+    shorter = _SHORTER.get(cell.scale, {}).get(cell.problem, ())
+    return replace(cell, changes=(*cell.changes, *shorter))
 
 
 def with_epochs(cell: Cell, epochs: int) -> Cell:

@@ -9,7 +9,8 @@ from typing import Any
 
 from supra.experiment.config import Experiment
 from supra.experiment.preset import SUPRA, Scale, load_experiment
-from supra.experiment.run import RESULT
+from supra.experiment.run import RESULT, load_config
+from supra.train import TrainError
 
 FAILED = "failed.txt"
 
@@ -42,9 +43,14 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """Of its folder: equal for runs that are equal, whatever table they belong to."""
-        content = json.dumps(self.experiment.model_dump(mode="json"), sort_keys=True)
-        code = sha256(content.encode()).hexdigest()[:8]
+        """Of its folder: equal for runs that are equal, whatever table they belong to.
+
+        Options at their defaults do not count, so that runs outlive an option added later.
+        """
+        experiment = self.experiment
+        content = experiment.model_dump(mode="json", exclude_defaults=True)
+        kinds = [experiment.basis.kind, experiment.model.kind]
+        code = sha256(json.dumps([content, kinds], sort_keys=True).encode()).hexdigest()[:8]
         return f"{self.problem}-{self.scale}-{self.system}-{code}"
 
     def arguments(self, folder: Path) -> list[str]:
@@ -55,6 +61,18 @@ class Cell:
 
     def command(self, folder: Path) -> str:
         return "supra " + shlex.join(self.arguments(folder))
+
+
+def check_same(cell: Cell, folder: Path) -> None:
+    """Refuse a run of an earlier version whose defaults were others."""
+    before, now = (each.model_dump() for each in (load_config(folder), cell.experiment))
+    before["data"]["root"] = now["data"]["root"]  # runs are used from other folders, too
+    if before != now:
+        parts = [name for name in now if now[name] != before[name]]
+        raise TrainError(
+            f"{folder} was trained with other values of {', '.join(parts)} than the table asks for "
+            f"now. Remove it to train it again."
+        )
 
 
 def outcome(folder: Path) -> dict[str, Any] | None:

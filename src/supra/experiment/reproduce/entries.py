@@ -1,7 +1,7 @@
 """What is trained for each table of the paper."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 
 from supra.experiment.config import LaplacianConfig
@@ -9,6 +9,7 @@ from supra.experiment.preset import SUPRA, Scale
 from supra.experiment.reproduce import paper
 from supra.experiment.reproduce.budget import budgeted
 from supra.experiment.reproduce.cell import Cell
+from supra.experiment.reproduce.recipe import Recipe, with_shared_recipe
 from supra.experiment.reproduce.table import Entry, train_error
 
 SYSTEMS = ("galerkin", "gnot", "transolver", "lno", "fno", SUPRA)
@@ -19,20 +20,22 @@ _PLATES = "plates"  # the problem with a geometry per sample
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which part of a table, how large, how often."""
+    """Which part of a table, how large, how often, and trained how."""
 
     scale: Scale = "small"
     seeds: int = 1
     problems: Sequence[str] = ()
     systems: Sequence[str] = ()
+    recipe: Recipe = "published"
 
     def keeps(self, problem: str) -> bool:
         return not self.problems or problem in self.problems
 
     def cells(self, problem: str, system: str, *changes: str) -> tuple[Cell, ...]:
-        return tuple(
-            budgeted(Cell(problem, self.scale, system, changes, seed)) for seed in range(self.seeds)
-        )
+        first = budgeted(Cell(problem, self.scale, system, changes))
+        if self.recipe == "shared":
+            first = with_shared_recipe(first)
+        return tuple(replace(first, seed=seed) for seed in range(self.seeds))
 
     def subjects(self, usual: Sequence[str]) -> Sequence[str]:
         return self.systems or usual

@@ -37,8 +37,11 @@ def reproduce(
         entries = _timed(entries, run([probe(c) for e in entries for c in _with_supra(e)]))
     outcomes = run([cell for entry in entries for cell in entry.cells])
     found = [Found(e, tuple(outcomes[cell] for cell in e.cells)) for e in entries]
-    name = table if budget == "epochs" else f"{table}-{budget}"
-    measured = Measured(f"{name}-{wanted.scale}", title, found)
+    if wanted.recipe == "shared":
+        title += ", all trained by SUPRA's recipe"
+    parts = (table, "" if budget == "epochs" else budget,
+             "" if wanted.recipe == "published" else wanted.recipe, wanted.scale)  # fmt: skip
+    measured = Measured("-".join(filter(None, parts)), title, found)
     return replace(measured, remarks=tuple(remarks(table, measured)))
 
 

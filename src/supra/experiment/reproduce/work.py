@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from supra.basis.eigen import Report
-from supra.experiment.reproduce.cell import FAILED, Cell, outcome
+from supra.experiment.reproduce.cell import FAILED, Cell, check_same, outcome
 from supra.experiment.run import ensure_data
 from supra.train import LATEST, TrainError
 
@@ -33,6 +33,8 @@ def run_cells(
     """
     folders = {cell: root / cell.name for cell in dict.fromkeys(cells)}
     open_cells = [cell for cell, folder in folders.items() if outcome(folder) is None]
+    for cell in folders.keys() - set(open_cells):
+        check_same(cell, folders[cell])
     for problem in {cell.problem: cell for cell in open_cells}.values():
         ensure_data(problem.experiment, report)  # two runs would both make them
     done = len(folders) - len(open_cells)

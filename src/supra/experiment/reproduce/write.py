@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from supra.data.replacement import replacing
+from supra.experiment.reproduce.curves import draw_curves
 from supra.experiment.reproduce.draw import draw
 from supra.experiment.reproduce.table import Found, Measured
 
@@ -16,7 +17,7 @@ _FIELDS = ("row", "column", "paper_percent", "mean_percent", "spread_percent", "
 
 
 def write_table(measured: Measured, folder: Path, root: Path) -> list[Path]:
-    """Files ``name.md``, ``.csv``, ``.json`` and ``.png``; ``root`` is where the runs are."""
+    """Files ``name.md``, ``.csv``, ``.json``, and pictures; ``root`` is where the runs are."""
     folder.mkdir(parents=True, exist_ok=True)
     records = [_record(found, root) for found in measured.found]
     texts = {
@@ -29,9 +30,10 @@ def write_table(measured: Measured, folder: Path, root: Path) -> list[Path]:
         with replacing(folder / f"{measured.name}.{suffix}") as unfinished:
             unfinished.write_text(text)
         paths.append(folder / f"{measured.name}.{suffix}")
-    picture = folder / f"{measured.name}.png"
-    draw(measured, picture)
-    return [*paths, picture]
+    pictures = [folder / f"{measured.name}.png", folder / f"{measured.name}-curves.png"]
+    draw(measured, pictures[0])
+    draw_curves(measured, root, pictures[1])
+    return [*paths, *pictures]
 
 
 def markdown(measured: Measured, root: Path) -> str:
