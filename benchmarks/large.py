@@ -2,8 +2,9 @@
 
 The basis is computed on a coarse mesh and interpolated to the fine one, as a surrogate trained on
 coarse meshes is used on a fine one. Every row runs in a process of its own, which starts with the
-library, the basis and the network in memory; "at most" is the largest memory it ever took. Seconds
-are those of the processor, the lesser of two runs: other programs disturb them less than a clock.
+library, the basis and the network in memory; "at most" is the largest memory it ever took, where
+arrays that are freed go back to the system at once. Seconds are those of the processor, the lesser
+of two runs: other programs disturb them less than a clock.
 
     OMP_NUM_THREADS=1 python benchmarks/large.py [--points 1000000]
 
@@ -11,6 +12,7 @@ It takes about 4 GB of memory and some minutes; `--points 10000` is a test of th
 """
 
 import argparse
+import os
 import resource
 import time
 from collections.abc import Callable
@@ -29,6 +31,8 @@ from supra.model.chunked import predict_in_chunks
 MODES, WIDTH, DEPTH = 128, 64, 8
 CHUNK, TRAINED_PART = 65_536, 10  # training is on a tenth of the points
 ROUNDS = 2
+# glibc would keep freed arrays of up to 32 MiB, and its memory tell little about what is needed.
+GIVE_BACK = {"MALLOC_MMAP_THRESHOLD_": str(2**20)}
 Cost = tuple[float, float, float]  # CPU seconds, GiB before, GiB at most
 
 
@@ -94,6 +98,7 @@ def alone(task: Callable, *arguments: object) -> object:
 
 
 def main(points: int) -> None:
+    os.environ.update(GIVE_BACK)  # read by the processes that are started
     table = Table(title=f"{DEPTH} layers of {WIDTH} functions, {MODES} modes, batch of one")
     for column in ("task", "points", "CPU seconds", "GiB before", "GiB at most"):
         table.add_column(column, justify="left" if column == "task" else "right")

@@ -201,7 +201,7 @@ def measured() -> Measured:
 
 def test_the_files_hold_means_spreads_the_papers_numbers_and_commands(measured, tmp_path):
     paths = write_table(measured, tmp_path / "out", Path("runs"))
-    assert [path.suffix for path in paths] == [".md", ".csv", ".json", ".png"]
+    assert [path.suffix for path in paths] == [".md", ".csv", ".json", ".png", ".png"]
     assert all(path.stat().st_size for path in paths)
     text = paths[0].read_text()
     assert "| darcy | **1.2 ± 0.3 (0.43)** | 1.8 ± 0 |" in text
