@@ -21,14 +21,18 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from supra.experiment.allocator import keep_freed_memory
 from supra.experiment.benchmark import SETTINGS, grid_subjects
 from supra.experiment.efficiency import Subject, forward_flops, gemm_rate
+from supra.model.product import ONEDNN
 
 ROUNDS = 9
+# Where the operands stand among the arguments.
 PRODUCTS = {
     torch.ops.aten.mm.default: (0, 1),
     torch.ops.aten.addmm.default: (1, 2),
     torch.ops.aten.bmm.default: (0, 1),
     torch.ops.aten.baddbmm.default: (1, 2),
 }
+# The same of products with a transposed matrix.
+TRANSPOSED = {} if ONEDNN is None else {ONEDNN.default: (0, 1), ONEDNN.binary: (0, 2)}
 
 
 class Recorder(TorchDispatchMode):
@@ -44,6 +48,9 @@ class Recorder(TorchDispatchMode):
         if operation in PRODUCTS:
             left, right = PRODUCTS[operation]
             self.operands.append((args[left], args[right]))
+        elif operation in TRANSPOSED:
+            left, right = TRANSPOSED[operation]
+            self.operands.append((args[left].flatten(0, -2), args[right].mT))
         return operation(*args, **(kwargs or {}))
 
 

@@ -4,18 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 from matplotlib.axes import Axes
-from scipy.spatial import KDTree
 
-from solver_page.study import (
-    Study,
-    bands,
-    log_axes,
-    new_figure,
-    rates,
-    relative,
-    slope_line,
-    written,
-)
+from solver_page.refinement import distance, draw_changes, draw_orders, sample_changes
+from solver_page.study import Study, bands, log_axes, new_figure
 from supra.basis.fem import mass_matrix, stiffness_matrix
 from supra.domain import Mesh, shapes
 from supra.domain.interpolate import interpolation_matrix
@@ -86,12 +77,6 @@ def solved(mesh: Mesh, force: np.ndarray) -> np.ndarray:
     return solve_diffusion(mesh, np.ones(len(force)), force, mesh.boundary_nodes)
 
 
-def distance(mesh: Mesh, found: np.ndarray, exact: np.ndarray) -> float:
-    """Norm of L², relative."""
-    away, mass = found - exact, mass_matrix(mesh)
-    return float(np.sqrt((away @ mass @ away) / (exact @ mass @ exact)))
-
-
 def uniform_error(resolution: int, half_axes: np.ndarray) -> float:
     """f = 1 in an ellipsoid: u = c (1 − x²/a² − y²/b² − z²/c²)."""
     ball = shapes.ball(resolution)
@@ -108,18 +93,6 @@ def waved_error(resolution: int) -> float:
     return distance(mesh, solved(mesh, force), exact)
 
 
-def sample_changes(sizes: tuple[int, ...], count: int) -> np.ndarray:
-    """Mean relative distance of samples from those on the finest mesh, at the common nodes."""
-    finest = KDTree(shapes.ball(sizes[-1]).points)
-    common = [finest.query(shapes.ball(n).points)[1] for n in sizes[:-1]]
-    errors = np.zeros((count, len(common)))
-    for index in range(count):
-        best = Ball(sizes[-1]).sample(index)["u"]
-        for k, nodes in enumerate(common):
-            errors[index, k] = relative(Ball(sizes[k]).sample(index)["u"], best[nodes])
-    return errors.mean(axis=0)
-
-
 def draw_convergence(study: Study) -> None:
     sizes = study.pick((3, 6), (3, 6, 9, 15))
     found = {
@@ -129,20 +102,14 @@ def draw_convergence(study: Study) -> None:
     }
     figure = new_figure(9, 3.6)
     exact, random = figure.subplots(1, 2)
-    for name, errors in found.items():
-        exact.loglog(sizes, errors, "o-", label=name)
-        study.row(f"Ball, {name}: order", "2", written(-rates(errors, sizes)))
-    slope_line(exact, sizes, min(errors[0] for errors in found.values()) / 2, -2)
-    log_axes(exact, "against exact solutions", "shells", "relative error in L²", sizes)
+    draw_orders(study, exact, sizes, found, "shells")
     draw_random(study, random)
     study.save(figure, "convergence")
 
 
 def draw_random(study: Study, axes: Axes) -> None:
     sizes, count = study.pick(((2, 4), 2), ((2, 3, 6, 12), 8))
-    changes = sample_changes(sizes, count)
-    axes.loglog(sizes[:-1], changes, "o-", label=f"mean of {count} samples")
-    slope_line(axes, sizes[:-1], changes[0] / 2, -2)
+    changes = draw_changes(axes, sizes, sample_changes(Ball, shapes.ball, sizes, count))
     log_axes(axes, "random bodies", "shells", f"u against {sizes[-1]} shells", sizes[:-1])
     said = ", ".join(f"{c:.1%} ({n})" for n, c in zip(sizes, changes, strict=False))
     study.row(f"Ball, samples against {sizes[-1]} shells", "–", said)

@@ -2,27 +2,16 @@
 
 import numpy as np
 from matplotlib.axes import Axes
-from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 
-from solver_page.study import (
-    Study,
-    bands,
-    log_axes,
-    new_figure,
-    rates,
-    relative,
-    slope_line,
-    written,
-)
+from solver_page.refinement import distance, draw_changes, draw_orders, sample_changes
+from solver_page.study import Study, bands, log_axes, new_figure
 from supra.basis import SphericalHarmonicBasis
 from supra.basis.fem import mass_matrix, stiffness_matrix
 from supra.domain import Mesh, shapes
 from supra.experiment.canvas import Canvas
 from supra.problems import Surface
 from supra.problems.surface import solve_screened
-
-Errors = dict[str, list[float]]
 
 
 def run(study: Study) -> None:
@@ -72,9 +61,7 @@ def show_edges(axes: Axes) -> None:
 
 
 def solution_error(mesh: Mesh, exact: np.ndarray, force: np.ndarray) -> float:
-    """Norm of L², relative."""
-    away, mass = solve_screened(mesh, force) - exact, mass_matrix(mesh)
-    return float(np.sqrt((away @ mass @ away) / (exact @ mass @ exact)))
+    return distance(mesh, solve_screened(mesh, force), exact)
 
 
 def harmonic_error(resolution: int, degree: int) -> float:
@@ -109,22 +96,9 @@ def ellipsoid_error(resolution: int) -> float:
     return solution_error(mesh, exact, exact + twice_curvature * normal[:, 2])
 
 
-def sample_changes(sizes: tuple[int, ...], count: int) -> np.ndarray:
-    """Mean relative distance of samples from those on the finest mesh, at the common nodes."""
-    round_ones = [shapes.sphere(n).points for n in sizes]
-    finest = KDTree(round_ones[-1])
-    common = [finest.query(points)[1] for points in round_ones]
-    errors = np.zeros((count, len(sizes) - 1))
-    for index in range(count):
-        found = [Surface(n).sample(index)["u"] for n in sizes]
-        for k, nodes in enumerate(common[:-1]):
-            errors[index, k] = relative(found[k], found[-1][nodes])
-    return errors.mean(axis=0)
-
-
 def draw_convergence(study: Study) -> None:
     sizes = study.pick((5, 10), (5, 10, 20, 40))
-    found: Errors = {
+    found = {
         "sphere, l = 1": [harmonic_error(n, 1) for n in sizes],
         "sphere, l = 4": [harmonic_error(n, 4) for n in sizes],
         "torus": [torus_error(n) for n in sizes],
@@ -132,20 +106,14 @@ def draw_convergence(study: Study) -> None:
     }
     figure = new_figure(9, 3.6)
     exact, random = figure.subplots(1, 2)
-    for name, errors in found.items():
-        exact.loglog(sizes, errors, "o-", label=name)
-        study.row(f"Surface, {name}: order", "2", written(-rates(errors, sizes)))
-    slope_line(exact, sizes, min(errors[0] for errors in found.values()) / 2, -2)
-    log_axes(exact, "against exact solutions", "resolution", "relative error in L²", sizes)
+    draw_orders(study, exact, sizes, found, "resolution")
     draw_random(study, random)
     study.save(figure, "convergence")
 
 
 def draw_random(study: Study, axes: Axes) -> None:
     sizes, count = study.pick(((4, 8, 16), 2), ((5, 10, 20, 40, 80), 8))
-    changes = sample_changes(sizes, count)
-    axes.loglog(sizes[:-1], changes, "o-", label=f"mean of {count} samples")
-    slope_line(axes, sizes[:-1], changes[0] / 2, -2)
+    changes = draw_changes(axes, sizes, sample_changes(Surface, shapes.sphere, sizes, count))
     log_axes(axes, "random surfaces", "resolution", f"u against {sizes[-1]}", sizes[:-1])
     said = ", ".join(f"{c:.2%} ({n})" for n, c in zip(sizes, changes, strict=False))
     study.row(f"Surface, samples against resolution {sizes[-1]}", "–", said)

@@ -97,14 +97,8 @@ def test_positions_matter_in_every_head():
 
 
 @pytest.mark.parametrize("norm", [True, False])
-def test_a_padded_batch_equals_batches_of_one(norm):
-    bases, model = [cloud(7), cloud(20), cloud(13)], lively(small(norm=norm))
-    inputs = [torch.randn(basis.points, 3, dtype=F64) for basis in bases]
-    padded = torch.nn.utils.rnn.pad_sequence(inputs, batch_first=True, padding_value=7.0)
-    together = model(padded, SampledBasis.stack(bases))
-    for number, (one, basis) in enumerate(zip(inputs, bases, strict=True)):
-        alone, got = model(one[None], basis)[0], together[number, : basis.points]
-        torch.testing.assert_close(got, alone, rtol=1e-10, atol=1e-10)
+def test_a_padded_batch_equals_batches_of_one(norm, check_padding):
+    check_padding(lively(small(norm=norm)), [cloud(7), cloud(20), cloud(13)])
 
 
 def test_bases_of_each_sample_on_one_grid_change_nothing():

@@ -3,7 +3,6 @@ import torch
 
 from supra.baselines.gnot import GNOT, GatedExperts
 from supra.baselines.normalised_attention import NormalisedAttention
-from supra.basis import SampledBasis
 
 from .problem import F64, cloud, error_after_training, flops
 
@@ -113,14 +112,8 @@ def test_as_published_equal_positions_get_equal_predictions():
     assert (other[0] - other[1]).abs().max() > 1e-3
 
 
-def test_a_padded_batch_equals_batches_of_one():
-    bases, model = [cloud(7), cloud(20), cloud(13)], small()
-    inputs = [torch.randn(basis.points, 3, dtype=F64) for basis in bases]
-    padded = torch.nn.utils.rnn.pad_sequence(inputs, batch_first=True, padding_value=7.0)
-    together = model(padded, SampledBasis.stack(bases))
-    for number, (one, basis) in enumerate(zip(inputs, bases, strict=True)):
-        alone, got = model(one[None], basis)[0], together[number, : basis.points]
-        torch.testing.assert_close(got, alone, rtol=1e-10, atol=1e-10)
+def test_a_padded_batch_equals_batches_of_one(check_padding):
+    check_padding(small(), [cloud(7), cloud(20), cloud(13)])
 
 
 def test_the_cost_is_linear_in_the_points():

@@ -175,16 +175,11 @@ def test_permuting_the_points_permutes_the_prediction():
     torch.testing.assert_close(permuted, model(inputs, cloud(11))[:, order])
 
 
-def test_a_padded_batch_equals_batches_of_one():
-    model, sizes = small(), (5, 9, 7)
+def test_a_padded_batch_equals_batches_of_one(check_padding):
+    model = small()
     for block in model.blocks:
         lively(block.attention)
-    inputs = [torch.randn(n, 3, dtype=F64) for n in sizes]
-    padded = nn.utils.rnn.pad_sequence(inputs, batch_first=True, padding_value=7.0)
-    together = model(padded, SampledBasis.stack([cloud(n) for n in sizes]))
-    for number, (one, n) in enumerate(zip(inputs, sizes, strict=True)):
-        alone = model(one[None], cloud(n))[0]
-        torch.testing.assert_close(together[number, :n], alone, atol=1e-10, rtol=0)
+    check_padding(model, [cloud(5), cloud(9), cloud(7)])
 
 
 @pytest.mark.parametrize("structured", [True, False])

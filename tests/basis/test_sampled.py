@@ -97,6 +97,14 @@ def test_projection_removes_what_is_outside_of_the_span(make):
 
 
 @pytest.mark.parametrize("make", EVERY_KIND)
+def test_the_coordinates_kept_of_the_constant_are_those_that_projection_gives(make):
+    basis = make()
+    ones = torch.ones(2, basis.points, 1, dtype=F64)
+    found = basis.coefficients(ones)[:, 0]
+    torch.testing.assert_close(basis.constant.expand_as(found), found, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("make", EVERY_KIND)
 def test_gradients_of_the_transforms_are_right(make):
     basis = make()
     fields = random(2, basis.points, 2).requires_grad_()

@@ -173,3 +173,20 @@ def test_an_unknown_boundary_or_treatment_is_refused_by_name():
 def test_chebyshev_functions_have_no_eigenvalues():
     with pytest.raises(NotImplementedError, match="ChebyshevBasis"):
         _ = ChebyshevBasis(3).eigenvalues
+
+
+def test_waves_longer_than_the_domain_are_taken_as_they_are():
+    """Coordinates of 1 are ∫ √2 cos(2πkx/p) dx and ∫ √2 sin(2πkx/p) dx over the domain."""
+    basis, grid = FourierBasis(3, constant=True, period=1.2), Grid(4001)
+    found = coordinates(basis, grid, lambda x: np.ones(len(x)))
+    a = 2 * np.pi * np.arange(1, 4) / 1.2
+    exact = np.sqrt(2) * np.stack([np.sin(a) / a, (1 - np.cos(a)) / a], axis=1).ravel()
+    np.testing.assert_allclose(found, [1, *exact], atol=1e-6)
+    np.testing.assert_allclose(basis.eigenvalues, [0, *np.repeat(a**2, 2)])
+    assert "period=1.2" in repr(basis)
+
+
+@pytest.mark.parametrize("period", [0.9, 0, -1, np.inf, np.nan])
+def test_a_period_shorter_than_the_domain_is_refused(period):
+    with pytest.raises(BasisError, match="`period` is relative to the domain"):
+        FourierBasis(3, period=period)

@@ -266,11 +266,14 @@ def test_arrays_that_do_not_fit_are_named(what, tmp_path):
 
 BAD_CSV = {
     "no x": ("a,b\n1,2\n", "needs columns x, y.*'a', 'b'"),
-    "other separator": ("x;y;u\n1;2;3\n", "cannot be read as a table"),
-    "too few": ("x,y,u\n1,2\n", "3 names in the first line"),
-    "no rows": ("x,y,u\n", "3 names in the first line"),
-    "empty": ("", "cannot be read as a table"),
-    "words": ("x,y,u\n1,2,hot\n", "hot"),
+    "other separator": ("x;y;u\n1;2;3\n", "cannot be read as a table: '1;2;3' in line 2"),
+    "too few": ("x,y,u\n1,2\n", "3 names in the first line, 2 values in line 2"),
+    "uneven": ("x,y,u\n1,2,3\n\n1,2,3,4\n", "3 names in the first line, 4 values in line 4"),
+    "no rows": ("x,y,u\n", "3 names in the first line, and no numbers below"),
+    "empty": ("", "0 names in the first line"),
+    "words": ("x,y,u\n1,2,3\n1,2,hot\n", "'hot' in line 3 is not a number"),
+    "one name twice": ("x,y,u,u\n1,2,3,4\n", "two columns have one name among 'x', 'y', 'u', 'u'"),
+    "endless name": ("x" * 200_000, "cannot be read as a table"),
 }
 
 

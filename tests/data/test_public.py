@@ -186,8 +186,11 @@ def test_darcy_is_thinned_by_any_stride_that_keeps_both_ends(version: str, tmp_p
     thinned = load_dataset("darcy", tmp_path, stride=5, valid=0).train
     assert thinned.domain.shape == (2, 2)
     np.testing.assert_array_equal(thinned[0].inputs.ravel(), samples[0]["coeff"][::5, ::5].ravel())
-    for stride in (2, 0, -1, 10, 2.5):
-        with pytest.raises(DataError, match="`stride`"):
+    for stride in (2, 0, -1, 10, [1, 5], []):
+        with pytest.raises(DataError, match=r"`stride` must divide .*Possible are 1, 5\."):
+            load_dataset("darcy", tmp_path, stride=stride)
+    for stride in (2.5, "x"):
+        with pytest.raises(DataError, match="`stride` takes whole numbers"):
             load_dataset("darcy", tmp_path, stride=stride)
 
 

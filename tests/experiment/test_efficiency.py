@@ -1,9 +1,14 @@
 import pytest
 import torch
 from torch import nn
+from torch.utils.flop_counter import FlopCounterMode
 
+from supra.basis import CosineBasis
+from supra.domain import Grid
 from supra.experiment.benchmark import c_grid_mesh
 from supra.experiment.efficiency import Subject, bytes_kept, costs, forward_flops, peak_bytes
+from supra.model import SupraOperator
+from supra.model.product import ONEDNN
 
 ROWS, IN, OUT = 1000, 32, 16
 
@@ -15,6 +20,20 @@ def linear() -> Subject:
 
 def test_a_linear_map_has_two_operations_per_product(linear):
     assert forward_flops(linear) == 2 * ROWS * IN * OUT
+
+
+@pytest.mark.skipif(ONEDNN is None, reason="this PyTorch has no fused products")
+@pytest.mark.parametrize("options", [{}, {"light": True}, {"self_bias": None}], ids=str)
+def test_fused_products_count_as_much_as_plain_ones(options):
+    """Only those of single precision are fused."""
+    model = SupraOperator(3, 2, 16, width=8, depth=2, heads=4, **options)
+    basis, inputs = CosineBasis((4, 4)).sample(Grid((9, 8))), torch.randn(2, 72, 3)
+    single = Subject("fused", model, (inputs, basis))
+    with FlopCounterMode(display=False) as unaware, torch.no_grad():
+        single.forward()
+    found = forward_flops(single)
+    double = Subject("plain", model.double(), (inputs.double(), basis.to(torch.float64)))
+    assert found == forward_flops(double) > unaware.get_total_flops()
 
 
 def test_gelu_keeps_its_input_and_nothing_else():

@@ -7,6 +7,7 @@ import supra
 from supra.data import Channel, DataError, Layout
 from supra.domain import DomainError, Grid, OutsideWarning, PointSet, shapes
 from supra.domain.probe import Probe
+from supra.experiment.errors import ConfigError
 from supra.experiment.seen import ExtrapolationWarning
 from supra.train import TrainError
 
@@ -76,6 +77,17 @@ def test_an_earlier_run_is_not_replaced_unasked(surrogate):
     folder = surrogate.experiment.data.root.parent
     with pytest.raises(TrainError, match="not empty"):
         supra.fit([sample(0)], [sample(1)], folder, **SMALL)
+
+
+def test_another_system_comes_with_its_recipe_and_what_is_given_goes_before_it(tmp_path):
+    own = {**SMALL, "model": {"width": 8, "depth": 1, "heads": 2, "structured": False}}
+    samples = [sample(number) for number in range(4)]
+    found = supra.fit(samples[:3], samples[3:], tmp_path / "run", system="transolver", **own)
+    model, train = found.experiment.model, found.experiment.train
+    assert (model.kind, model.slices, model.width) == ("transolver", 32, 8)
+    assert (train.clip, train.epochs) == (0.1, 2)
+    with pytest.raises(ConfigError, match="transolver"):
+        supra.fit(samples[:3], samples[3:], tmp_path / "other", system="transolvr", **SMALL)
 
 
 def test_points_in_chunks_give_the_same_prediction(surrogate):

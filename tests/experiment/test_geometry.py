@@ -12,7 +12,6 @@ import torch
 from supra.basis import BasisError, CosineBasis, LaplacianBasis, SampledBasis
 from supra.basis.align import Align, aligned
 from supra.basis.landmark import Landmarks
-from supra.cli import main
 from supra.data import Channel, Collate, Dataset, Layout, Sample
 from supra.domain import DomainError, Grid, Mesh, PointSet, shapes
 from supra.domain.files import write_mesh
@@ -212,13 +211,6 @@ def test_too_many_functions_for_a_mesh_are_named(samples):
 # ---- trained -------------------------------------------------------------------------------
 
 
-def run(monkeypatch, *arguments: object) -> None:
-    monkeypatch.setattr("sys.argv", ["supra", *map(str, arguments)])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert not end.value.code
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """A place where the data are made once."""
@@ -230,23 +222,23 @@ def changes(part: dict) -> list[str]:
 
 
 @pytest.mark.parametrize("way", ["reference", "own", "signs", "clusters", "span", "cosine"])
-def test_every_way_is_trained_saved_and_used_on_a_new_mesh(way, folder, monkeypatch):
+def test_every_way_is_trained_saved_and_used_on_a_new_mesh(way, folder, monkeypatch, succeed):
     monkeypatch.chdir(folder)
     out = folder / "runs" / way
-    run(monkeypatch, "train", "plates", "--scale", "smoke", *changes(WAYS[way]), "--out", out)
+    succeed("train", "plates", "--scale", "smoke", *changes(WAYS[way]), "--out", out)
     assert 0 < json.loads((out / "result.json").read_text())["test"]["relative_l2"] < 2
     new = PLATES.sample(1, split="test")
     fields = {name: new[name] for name in ("a", "f", "u")}
     write_mesh(folder / "new.vtu", Mesh(new["points"], new["cells"]), fields)
-    run(monkeypatch, "predict", out, "new.vtu", "-o", folder / f"{way}.vtu")
+    succeed("predict", out, "new.vtu", "-o", folder / f"{way}.vtu")
     assert (folder / f"{way}.vtu").exists()
 
 
 @pytest.mark.parametrize("system", ["transolver", "gnot", "supra-paper"])
-def test_other_networks_are_trained_on_the_same_plates(system, folder, monkeypatch):
+def test_other_networks_are_trained_on_the_same_plates(system, folder, monkeypatch, succeed):
     monkeypatch.chdir(folder)
     out = folder / "runs" / system
-    run(monkeypatch, "train", "plates", "--scale", "smoke", "--model", system, "--out", out)
+    succeed("train", "plates", "--scale", "smoke", "--model", system, "--out", out)
     assert 0 < json.loads((out / "result.json").read_text())["test"]["relative_l2"] < 2
 
 

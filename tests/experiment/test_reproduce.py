@@ -6,21 +6,24 @@ from dataclasses import replace
 from math import isnan, nan
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
 from supra.experiment.build import build_subspace
 from supra.experiment.config import LaplacianConfig, PodConfig, SupraConfig
+from supra.experiment.errors import ConfigError
 from supra.experiment.preset import system_names
-from supra.experiment.reproduce import work
+from supra.experiment.reproduce import paper, work
 from supra.experiment.reproduce.budget import as_long_as_supra, budgeted, probe
 from supra.experiment.reproduce.cell import FAILED, Cell, outcome
-from supra.experiment.reproduce.entries import SYSTEMS, TABLES, Wanted
+from supra.experiment.reproduce.curves import curves
+from supra.experiment.reproduce.entries import SYSTEMS, TABLES, Wanted, accuracy
 from supra.experiment.reproduce.reproduce import reproduce
 from supra.experiment.reproduce.table import Entry, Found, Measured
 from supra.experiment.reproduce.work import run_cells
 from supra.experiment.reproduce.write import write_table
-from supra.train import LATEST, TrainError
+from supra.train import LATEST, History, TrainError
 
 SCALES = ("smoke", "small", "paper")
 ENTRIES = [
@@ -46,7 +49,7 @@ def test_every_cell_is_an_experiment_whose_heads_divide_its_modes(name, scale, e
         modes = basis.modes
     else:
         modes = build_subspace(experiment, None).modes
-    assert modes % model.heads == 0
+    assert (model.rank or modes) % model.heads == 0
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -62,12 +65,43 @@ def test_systems_differ_in_the_network_and_its_recipe_only(scale):
 
 
 def test_the_faithful_network_is_supra_without_what_we_added():
-    ours, faithful = (Cell("darcy", "small", s).experiment for s in ("supra", "supra-paper"))
-    assert faithful.model.attention == "paper"
-    assert not faithful.model.local
-    assert faithful.train.optimizer == "adamw"
-    assert (faithful.model.width, faithful.model.depth) == (ours.model.width, ours.model.depth)
+    for problem in paper.PROBLEMS:
+        faithful = Cell(problem, "small", "supra-paper").experiment
+        model = faithful.model
+        assert (model.attention, model.rank) == ("paper", None)
+        assert not any((model.local, model.light, model.mixing))
+        assert faithful.train.optimizer == "adamw"
     assert set(SYSTEMS) | {"supra-paper"} == set(system_names())
+
+
+def test_other_systems_do_not_depend_on_our_basis():
+    names = {
+        system: {Cell("darcy", "small", system, (f"basis.modes=[{n}, {n}]",)).name for n in (4, 5)}
+        for system in ("supra", "fno")
+    }
+    assert {system: len(each) for system, each in names.items()} == {"supra": 2, "fno": 1}
+
+
+def test_fewer_samples_make_as_many_steps():
+    few, all_of_them = (
+        next(accuracy(Wanted(problems=("darcy",), samples=n))).cells[0].experiment
+        for n in (100, 950)
+    )
+    assert (few.data.limit, all_of_them.data.limit) == (100, 950)
+    assert few.train.epochs * 100 == all_of_them.train.epochs * 950 == 8 * 950
+    with pytest.raises(ConfigError, match="darcy has 950 training samples"):
+        next(accuracy(Wanted(problems=("darcy",), samples=951)))
+
+
+def test_an_ingredient_is_taken_away_at_a_time(tmp_path):
+    measured = reproduce("ingredients", Wanted("smoke"), tmp_path)
+    assert measured.columns == ["darcy"]
+    assert [found.failed for found in measured.found] == [False] * 7
+    weights = {found.entry.row: found.weights for found in measured.found}
+    assert weights["no attention"] < weights["the preset"] > weights["no mixing"]
+    assert len(measured.remarks) == 6
+    with pytest.raises(ConfigError, match="nothing at scale paper"):
+        reproduce("ingredients", Wanted("paper"), tmp_path)
 
 
 def test_equal_runs_share_a_folder_and_different_ones_do_not():
@@ -214,6 +248,20 @@ def test_the_files_hold_means_spreads_the_papers_numbers_and_commands(measured, 
     entries = json.loads(paths[2].read_text())["entries"]
     assert entries[0]["spread_percent"] == pytest.approx(0.2 * 2**0.5, abs=1e-4)
     assert entries[0]["cpu_minutes"] == 1.0
+
+
+def test_curves_are_the_errors_in_per_cent_against_the_cpu_minutes_so_far(measured, tmp_path):
+    """Of the first seed; a run without a record has no line, and stays out of the legend."""
+    first, second = measured.at("darcy", "supra").entry.cells
+    for cell, seconds in ((first, 60.0), (second, 600.0)):
+        history = History.new(tmp_path / cell.name)
+        for epoch, error in enumerate((0.5, 0.2), 1):
+            history = history.with_epoch(epoch=epoch, valid_error=error, cpu_seconds=seconds)
+        history.write()
+    figure = curves(measured, tmp_path)
+    (line,) = figure.axes[0].lines
+    assert line.get_xydata() == pytest.approx(np.array([[1, 50], [2, 20]]))
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["supra"]
 
 
 def test_the_remarks_count_where_supra_is_first(monkeypatch, tmp_path):

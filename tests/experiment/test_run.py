@@ -20,23 +20,6 @@ from supra.train import History
 pytestmark = pytest.mark.usefixtures("unchecked")
 
 
-@pytest.fixture
-def command(monkeypatch, capsys):
-    """Run a command: exit status, what it printed, what it complained about."""
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["supra", *map(str, arguments)])
-        try:
-            main()
-            status = 0
-        except SystemExit as end:
-            status = int(end.code or 0)
-        printed = capsys.readouterr()
-        return status, printed.out, printed.err
-
-    return run
-
-
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory) -> Path:
     """A folder with a run of the demo at its smallest."""
@@ -211,12 +194,13 @@ def test_predict_takes_points_for_arrays_on_the_shared_domain(here, command, tmp
     ("table", "output", "message"),
     [
         (None, "out.csv", "There is no file points.csv"),
-        ("x,y\n", "out.csv", "cannot be read as a table"),
-        ("x,y\n0.5,zero\n", "out.csv", "cannot be read as a table"),
+        ("", "out.csv", "'points.csv' cannot be read as a table: 0 names"),
+        ("x,y\n", "out.csv", "'points.csv' cannot be read as a table: 2 names"),
+        ("x,y\n0.5,zero\n", "out.csv", "'zero' in line 2 is not a number"),
         ("a,b\n0.5,0.5\n", "out.csv", "needs columns x, y"),
         ("x,y\n0.5,nan\n", "out.csv", "must be finite"),
-        ("x,y,z\n0.5,0.5,0.5\n", "out.csv", "(queries, 2): got (1, 3)"),
-        ("x\n0.5\n", "out.csv", "(queries, 2): got (1, 1)"),
+        ("x,y,z\n0.5,0.5,0.5\n", "out.csv", "points.csv must give the points' coordinates x, y:"),
+        ("x\n0.5\n", "out.csv", "coordinates x, y: got x."),
         ("x,y\n500,300\n", "out.csv", "None of the 1 points lies in the domain"),
         ("x,y\n0.01,0.01\n", "out.stl", "are written as .csv, .vtu, .npz"),
         ("x,y\n0.01,0.01\n", "points.csv", "would overwrite"),
@@ -238,6 +222,38 @@ def test_bad_points_are_one_line_and_leave_no_file(
     assert len(err.strip().splitlines()) == 1
     assert not out
     assert sorted(path.name for path in tmp_path.rglob("*")) == before
+
+
+def test_points_in_a_file_of_an_unknown_kind_are_refused(here, command, tmp_path, plate):
+    where = tmp_path / "points.txt"
+    where.write_text("0.5 0.5")
+    status, _, err = command(
+        "predict", "runs/demo", plate[0], "--at", where, "-o", tmp_path / "out.csv"
+    )
+    assert status == 2
+    assert "points.txt' has '.txt'. Known are .csv .npz" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "spoil", "message"),
+    [
+        ("inputs", lambda a: np.where(a > 0, np.nan, a), "inputs must be finite: got"),
+        ("inputs", lambda a: a + 1j, "inputs must be real numbers: got an array of complex128"),
+        ("inputs", lambda a: a.astype(object), "cannot be read as .npz: Object arrays"),
+        ("targets", lambda a: a[1:], "targets must be real numbers of shape"),
+        ("targets", lambda a: a.astype(str), "targets must be real numbers of shape"),
+    ],
+)
+def test_arrays_that_are_no_fields_are_one_line(here, command, tmp_path, name, spoil, message):
+    points = len(supra.Surrogate.load("runs/demo").domain.points)
+    arrays = {"inputs": np.ones((points, 2)), "targets": np.ones((points, 1))}
+    np.savez(tmp_path / "in.npz", **(arrays | {name: spoil(arrays[name])}))
+    output = tmp_path / "out.npz"
+    status, _, err = command("predict", "runs/demo", tmp_path / "in.npz", "-o", output)
+    assert status == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+    assert not output.exists()
 
 
 def test_several_samples_do_not_fit_into_a_table(here, command, tmp_path):
@@ -271,6 +287,29 @@ def test_an_earlier_run_is_refused_then_replaced(here, command, monkeypatch, tmp
     assert (tmp_path / "run/best.pt").read_bytes() == before
     assert command(*options, "--overwrite", "-s", "train.epochs=1")[0] == 0
     assert History.read(tmp_path / "run").epochs == 1
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "message"),
+    [
+        ("darcy", "stride=0", "`stride` must divide the 21 × 21 intervals"),
+        ("darcy", "stride=-1", "Possible are 1, 3, 7, 21."),
+        ("darcy", "stride=1000", "got 1000"),
+        ("darcy", "stride=x", "`stride` takes whole numbers: got 'x'"),
+        ("darcy", "strid=3", "got `strid`"),
+        ("demo", "stride=2", "Only public data sets have options: got `stride` for perforated"),
+    ],
+)
+def test_bad_options_of_the_data_are_named_and_the_command_can_be_corrected(
+    here, command, tmp_path, preset, options, message
+):
+    run = ("train", preset, "--scale", "smoke", "--out", tmp_path / "run", "-s")
+    status, _, err = command(*run, f"data.options.{options}")
+    assert status == 2
+    assert message in err.strip().splitlines()[-1]
+    assert "Traceback" not in err
+    status, _, err = command(*run, "train.epochs=1")
+    assert status == 0, err
 
 
 def test_a_finished_run_resumes_to_nothing_more_and_the_same_result(here, command):

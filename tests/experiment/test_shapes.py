@@ -6,7 +6,6 @@ import meshio
 import numpy as np
 import pytest
 
-from supra.cli import main
 from supra.data import open_dataset
 from supra.domain import Domain, Mesh, PointSet
 from supra.domain.files import write_mesh
@@ -59,13 +58,6 @@ def trained(folder, monkeypatch):
     return run
 
 
-def command(monkeypatch, *arguments: object) -> None:
-    monkeypatch.setattr("sys.argv", ["supra", *map(str, arguments)])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert not end.value.code
-
-
 @pytest.mark.parametrize("name", UNSEEN)
 def test_a_preset_is_trained_saved_and_used_on_an_unseen_geometry(name, trained, tmp_path):
     surrogate = Surrogate.load(trained(name))
@@ -100,15 +92,11 @@ def test_an_order_of_the_points_has_no_meaning(trained):
 
 
 @pytest.mark.parametrize("name", CELLS)
-def test_a_case_on_a_surface_or_volume_is_predicted_into_a_file(
-    name, trained, tmp_path, monkeypatch
-):
+def test_a_case_on_a_surface_or_volume_is_predicted_into_a_file(name, trained, tmp_path, succeed):
     sample = UNSEEN[name][0].sample(1)
     fields = {"f": sample["f"], "u": sample["u"]}
     write_mesh(tmp_path / "case.vtu", domain_of(sample), fields)
-    command(
-        monkeypatch, "predict", trained(name), tmp_path / "case.vtu", "-o", tmp_path / "found.vtu"
-    )
+    succeed("predict", trained(name), tmp_path / "case.vtu", "-o", tmp_path / "found.vtu")
     found = meshio.read(tmp_path / "found.vtu")
     assert [block.type for block in found.cells] == [CELLS[name]]
     np.testing.assert_allclose(found.points, sample["points"])
@@ -116,26 +104,20 @@ def test_a_case_on_a_surface_or_volume_is_predicted_into_a_file(
     np.testing.assert_allclose(found.point_data["u_error"], error, atol=1e-6)
 
 
-def test_a_table_of_points_is_predicted_into_a_file(trained, tmp_path, monkeypatch):
+def test_a_table_of_points_is_predicted_into_a_file(trained, tmp_path, succeed):
     sample = UNSEEN["plate_points"][0].sample(1)
     table = np.column_stack([sample["points"], sample["a"], sample["f"]])
     np.savetxt(tmp_path / "case.csv", table, delimiter=",", header="x,y,a,f")
-    command(
-        monkeypatch,
-        "predict",
-        trained("plate_points"),
-        tmp_path / "case.csv",
-        "-o",
-        tmp_path / "found.npz",
-    )
-    with np.load(tmp_path / "found.npz") as found:
+    run, case, found_file = trained("plate_points"), tmp_path / "case.csv", tmp_path / "found.npz"
+    succeed("predict", run, case, "-o", found_file)
+    with np.load(found_file) as found:
         assert found["u_predicted"].shape == sample["u"].shape
 
 
 @pytest.mark.parametrize("name", ["surface", "plate_points"])
-def test_a_report_shows_the_shapes(name, trained, monkeypatch):
+def test_a_report_shows_the_shapes(name, trained, succeed):
     out = trained(name)
-    command(monkeypatch, "report", out)
+    succeed("report", out)
     assert (out / "report.html").stat().st_size > 10_000
 
 

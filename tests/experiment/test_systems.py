@@ -21,13 +21,6 @@ pytestmark = pytest.mark.usefixtures("unchecked")
 PROBLEMS = ("darcy", "navier_stokes", "plasticity", "airfoil", "pipe")
 
 
-def run(monkeypatch, *arguments: object) -> None:
-    monkeypatch.setattr("sys.argv", ["supra", *map(str, arguments)])
-    with pytest.raises(SystemExit) as end:
-        main()
-    assert not end.value.code
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     """A place where the data are made once."""
@@ -41,8 +34,8 @@ def here(folder, monkeypatch) -> Path:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_a_system_is_trained_saved_and_used_like_any_other(system, here, monkeypatch):
-    run(monkeypatch, "train", "darcy", "--scale", "smoke", "--model", system)
+def test_a_system_is_trained_saved_and_used_like_any_other(system, here, succeed):
+    succeed("train", "darcy", "--scale", "smoke", "--model", system)
     out = here / "runs" / ("darcy" if system == "supra" else f"darcy-{system}")
     result = json.loads((out / "result.json").read_text())
     assert 0 < result["test"]["relative_l2"] < 2
@@ -61,20 +54,20 @@ def test_an_unknown_system_is_named(here, monkeypatch, capsys):
     assert "Did you mean 'transolver'?" in capsys.readouterr().err
 
 
-def test_a_report_of_another_system_is_written(here, monkeypatch):
-    run(monkeypatch, "train", "darcy", "--scale", "smoke", "--model", "lno", "--out", "runs/other")
-    run(monkeypatch, "report", "runs/other")
+def test_a_report_of_another_system_is_written(here, succeed):
+    succeed("train", "darcy", "--scale", "smoke", "--model", "lno", "--out", "runs/other")
+    succeed("report", "runs/other")
     assert "lno: 2 layers of 8 features" in (here / "runs/other/report.html").read_text()
 
 
-def test_a_table_is_measured_once(here, monkeypatch):
+def test_a_table_is_measured_once(here, succeed):
     """Really trained, in processes of their own; asked again, nothing is trained."""
     arguments = ("reproduce", "accuracy", "--scale", "smoke", "--problems", "darcy")
-    run(monkeypatch, *arguments, "--models", "fno,supra")
+    succeed(*arguments, "--models", "fno,supra")
     results = sorted(Path("runs/reproduce").glob("*/result.json"))
     assert len(results) == 2
     before = [path.stat().st_mtime_ns for path in results]
-    run(monkeypatch, *arguments, "--models", "fno,supra")
+    succeed(*arguments, "--models", "fno,supra")
     assert [path.stat().st_mtime_ns for path in results] == before
     table = json.loads(Path("results/accuracy-smoke.json").read_text())
     measured = [json.loads(path.read_text())["test"]["relative_l2"] for path in results]
@@ -141,48 +134,61 @@ def test_every_published_size_starts_and_resumes(problem, system, here):
 
 
 @pytest.mark.parametrize("system", ["supra", "supra-paper"])
-def test_principal_components_serve_as_a_basis(system, here, monkeypatch):
+def test_principal_components_serve_as_a_basis(system, here, succeed):
     out = here / f"runs/pod-{system}"
     change = ("-s", "basis.kind=pod", "-s", "basis.modes=4", "-s", "model.heads=2")
-    run(monkeypatch, "train", "darcy", "--scale", "smoke", "--model", system, *change, "--out", out)
+    succeed("train", "darcy", "--scale", "smoke", "--model", system, *change, "--out", out)
     surrogate = Surrogate.load(out)
     coarse = np.ones((11 * 11, 1), np.float32)
     with pytest.raises(DomainError, match="known at the 484 points of the training samples"):
         surrogate.predict(coarse, Grid((11, 11)))
 
 
-def test_the_airfoil_can_do_with_fourier_functions_on_its_grid(here, monkeypatch):
+def test_the_airfoil_can_do_with_fourier_functions_on_its_grid(here, succeed):
     out = here / "runs/airfoil-fourier"
     change = ("-s", "basis.kind=fourier", "-s", "basis.modes=[2, 2]")
-    run(monkeypatch, "train", "airfoil", "--scale", "smoke", *change, "--out", out)
+    succeed("train", "airfoil", "--scale", "smoke", *change, "--out", out)
     surrogate = Surrogate.load(out)
     basis = surrogate.subspace(build_data(surrogate.experiment).test[0].domain)
     assert isinstance(basis, SeparableBasis)
     assert (basis.shape, basis.modes) == ((221, 51), 16)
 
 
-def test_a_convolution_on_the_c_grid_sees_its_shape(here, monkeypatch):
+def test_a_convolution_on_the_c_grid_sees_its_shape(here, succeed):
     """The basis is that of the glued mesh, the samples' points are those of the grid."""
     out = here / "runs/local"
-    run(monkeypatch, "train", "airfoil", "--scale", "smoke", "-s", "model.local=true", "--out", out)
+    succeed("train", "airfoil", "--scale", "smoke", "-s", "model.local=true", "--out", out)
     surrogate = Surrogate.load(out)
     data = build_data(surrogate.experiment)
     assert surrogate.subspace(data.test[0].domain).shape == (221, 51)
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [("--problems", "darcy,darci", "'darcy'"), ("--models", "fnoo", "Did you mean 'fno'?")],
+    ("arguments", "message"),
+    [
+        ("accuracy --problems darcy,darci", "'darcy'"),
+        ("accuracy --models fnoo", "Did you mean 'fno'?"),
+        ("accuracy --recipe nonsense", "'nonsense' is not one of 'published', 'shared'"),
+        ("accuracy --problems darcy,plates", "The table accuracy has the problems airfoil, darcy"),
+        ("geometry --problems darcy", "The table geometry has the problems plates: got darcy"),
+        ("normalization --models fno", "model.norm"),
+        ("convergence --recipe shared", "Nothing is trained for the table convergence"),
+        ("efficiency --models fno", "leave out --models"),
+    ],
 )
-def test_a_table_names_what_it_does_not_know(option, value, message, here, monkeypatch, capsys):
-    monkeypatch.setattr("sys.argv", ["supra", "reproduce", "accuracy", option, value])
-    with pytest.raises(SystemExit, match="2"):
-        main()
-    assert message in capsys.readouterr().err
+def test_a_table_names_what_it_does_not_know_and_writes_nothing(
+    arguments, message, command, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")  # one line in a box
+    status, _, complaint = command("reproduce", *arguments.split())
+    assert status == 2
+    assert message in complaint
+    assert not list(tmp_path.iterdir())
 
 
-def test_convergence_needs_no_training(here, monkeypatch):
-    run(monkeypatch, "reproduce", "convergence", "--out", "tables")
+def test_convergence_needs_no_training(here, succeed):
+    succeed("reproduce", "convergence", "--out", "tables")
     found = json.loads(Path("tables/convergence.json").read_text())
     assert found["errors"]["a jump"]["Fourier"][-1] < found["errors"]["a jump"]["Fourier"][0]
     assert Path("tables/convergence.png").stat().st_size > 1000

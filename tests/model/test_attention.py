@@ -99,3 +99,14 @@ def test_the_attention_matrix_is_what_mixes_the_values(self_bias):
     mixed = [matrix[:, head] @ values[..., 4 * head : 4 * head + 4] for head in range(3)]
     expected = 4.0 * size * attention.output(torch.cat(mixed, dim=-1))
     torch.testing.assert_close(expected, attention(u))
+
+
+def test_a_rank_is_the_size_of_queries_keys_and_values():
+    attention = SubspaceAttention(10, heads=3, rank=6, self_bias=4.0, gain=1.0)
+    assert attention.query_key_value.weight.shape == (18, 10)
+    assert attention.output.weight.shape == (10, 6)
+    coordinates = torch.randn(2, 5, 10)
+    assert attention(coordinates).shape == (2, 5, 10)
+    assert attention.attention_matrix(coordinates).shape == (2, 3, 5, 5)
+    with pytest.raises(ValueError, match="`rank` must be a multiple of `heads`: got rank=7"):
+        SubspaceAttention(10, heads=3, rank=7)

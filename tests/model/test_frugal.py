@@ -61,11 +61,10 @@ def test_single_precision_products_are_those_of_double(with_bias, with_onto, tra
         torch.testing.assert_close(found, expected.float())
 
 
-@pytest.mark.parametrize("norm", ["layer", "instance", "none", "light"])
+@pytest.mark.parametrize("norm", ["layer", "instance", "none"])
 @pytest.mark.parametrize("kind", ["grid", "mesh", "per sample"])
 def test_a_block_is_its_formula(norm, kind):
     """``x + skip(scale · s) + attention(norm(x))``, then ``x + mlp(norm(x))``."""
-    light = norm == "light"
     if kind == "grid":
         basis = CosineBasis((2, 2)).sample(Grid((6, 5)), dtype=F64)
     else:
@@ -73,19 +72,15 @@ def test_a_block_is_its_formula(norm, kind):
     if kind == "per sample":
         basis = SampledBasis.stack([basis, basis])
     attention = SubspaceAttention(4, heads=2, gain=2.0)
-    block = SupraBlock(6, attention, norm="layer" if light else norm, light=light).double()
+    block = SupraBlock(6, attention, norm=norm).double()
     with torch.no_grad():
         for weight in block.parameters():
             weight.normal_()
     x = tensor(2, basis.points, 6)
     got = block(x, basis)
     normed = block.attention_norm(x, basis)
-    unshifted = normed if norm in ("none", "light") else normed - block.attention_norm.bias
-    y = (
-        (0 if light else x)
-        + block.skip(unshifted)
-        + basis.fields(block.attention(basis.coefficients(normed)))
-    )
+    unshifted = normed if norm == "none" else normed - block.attention_norm.bias
+    y = x + block.skip(unshifted) + basis.fields(block.attention(basis.coefficients(normed)))
     expected = y + block.mlp_out(gelu(block.mlp_in(block.mlp_norm(y, basis))))
     torch.testing.assert_close(got, expected)
     weights = [x, *block.parameters()]

@@ -95,15 +95,8 @@ def test_the_networks_derivatives_are_those_that_pytorch_finds_by_itself(mesh, n
 
 
 @pytest.mark.parametrize("norm", ["layer", "instance", "none"])
-def test_a_padded_batch_equals_batches_of_one(norm):
-    bases = [sampled(shapes.perforated_plate(n)) for n in (6, 8, 10)]
-    model = network(norm=norm)
-    inputs = [torch.randn(b.points, 3, dtype=F64) for b in bases]
-    padded = torch.nn.utils.rnn.pad_sequence(inputs, batch_first=True, padding_value=7.0)
-    together = model(padded, SampledBasis.stack(bases))
-    for number, (one, basis) in enumerate(zip(inputs, bases, strict=True)):
-        alone = model(one[None], basis)[0]
-        torch.testing.assert_close(together[number, : basis.points], alone)
+def test_a_padded_batch_equals_batches_of_one(norm, check_padding):
+    check_padding(network(norm=norm), [sampled(shapes.perforated_plate(n)) for n in (6, 8, 10)])
 
 
 def test_a_shared_mesh_equals_one_mesh_per_sample():

@@ -47,7 +47,8 @@ def test_two_processes_equal_one_and_resume(tmp_path):
     assert done.returncode == 0, done.stderr[-2000:]
     one, two = (load_checkpoint(folder / LATEST)["weights"] for folder in (alone, pair))
     for name, weight in one.items():
-        torch.testing.assert_close(two[name], weight, rtol=1e-3, atol=2e-5)
+        # Where a gradient is near zero, Adam makes a part of a step (1e-3) of its round-off.
+        torch.testing.assert_close(two[name], weight, rtol=1e-3, atol=2e-4)
     assert History.read(pair).errors == pytest.approx(History.read(alone).errors, rel=1e-4)
     again = together(pair, "resume")
     assert again.returncode == 0, again.stderr[-2000:]

@@ -27,14 +27,18 @@ class SampledBasis:
             padded points have weight 0.
         shape: points along each axis, where the points are those of a grid in C order.
         stencil: operators between neighbouring points, where they were asked for.
+        periodic: whether the points are those of a circle, the first the last one's neighbour.
         analysis: values times weights, made here, so that projection is one matrix product.
+        constant: coordinates of the function 1, made here: every layer asks for them.
     """
 
     values: Float[Tensor, "*batch points modes"]
     weights: Float[Tensor, "*batch points"]
     shape: tuple[int, ...] | None = None
     stencil: Stencil | None = None
+    periodic: bool = False
     analysis: Float[Tensor, "*batch points modes"] = field(init=False, repr=False)
+    constant: Float[Tensor, "*batch modes"] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.values.shape[:-1] != self.weights.shape or self.values.ndim not in (2, 3):
@@ -49,6 +53,7 @@ class SampledBasis:
                 f"{self.stencil!r} does not fit `weights` of shape {tuple(self.weights.shape)}."
             )
         object.__setattr__(self, "analysis", self.values * self.weights[..., None])
+        object.__setattr__(self, "constant", self.analysis.sum(dim=-2))
 
     def __repr__(self) -> str:
         size, kind = tuple(self.values.shape), self.values.dtype
@@ -138,7 +143,7 @@ class SampledBasis:
         stencil = None if self.stencil is None else self.stencil.to(*args, **kwargs)
         # Every batch is asked to move: where it is there already, nothing is computed again.
         unmoved = values is self.values and weights is self.weights and stencil is self.stencil
-        return self if unmoved else type(self)(values, weights, self.shape, stencil)
+        return self if unmoved else type(self)(values, weights, self.shape, stencil, self.periodic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,18 +156,22 @@ class SeparableBasis:
     Attributes:
         axes: the functions along each axis.
         weights: products of the axes' weights, made here: a network asks for them in every layer.
+        constant: coordinates of the function 1, made here as well.
     """
 
     axes: tuple[SampledBasis, ...]
     weights: Float[Tensor, " points"] = field(init=False, repr=False)
+    constant: Float[Tensor, " modes"] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if not 1 <= len(self.axes) <= 3 or any(axis.values.ndim != 2 for axis in self.axes):
             raise BasisError(f"A separable basis has 1 to 3 axes: got {len(self.axes)}.")
-        weights = self.axes[0].weights
+        weights, constant = self.axes[0].weights, self.axes[0].constant
         for axis in self.axes[1:]:
             weights = torch.outer(weights, axis.weights).flatten()
+            constant = torch.outer(constant, axis.constant).flatten()
         object.__setattr__(self, "weights", weights)
+        object.__setattr__(self, "constant", constant)
 
     @property
     def shape(self) -> tuple[int, ...]:

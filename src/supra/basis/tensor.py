@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -51,6 +52,11 @@ class TensorBasis(Basis):
         return values
 
     @property
+    def orthonormal(self) -> bool:
+        """Whether the functions are meant to be orthonormal; others are taken as they are."""
+        return True
+
+    @property
     def modes(self) -> int:
         return prod(self.axis_modes(count) for count in self.counts)
 
@@ -62,6 +68,7 @@ class TensorBasis(Basis):
         return total
 
     def _sample(self, domain: Domain, defect: Defect) -> Sampled:
+        defect = defect if self.orthonormal else "keep"
         if isinstance(domain, Grid):
             return self._on_grid(domain, defect)
         box = self._in_box(domain.points)
@@ -77,10 +84,13 @@ class TensorBasis(Basis):
             raise BasisError(
                 f"{self!r} has {len(self.counts)} axes and cannot be sampled on {grid!r}."
             )
-        axes = []
-        for count, x, weights in zip(self.counts, grid.axes, grid.axis_weights, strict=True):
+        axes, name = [], f"{self!r} along one axis"
+        for count, x, weights, periodic in zip(
+            self.counts, grid.axes, grid.axis_weights, grid.periodic, strict=True
+        ):
             values = self.prepared(self.axis_values(count, x), weights)
-            axes.append(sampled_orthonormal(values, weights, defect, f"{self!r} along one axis"))
+            axis = sampled_orthonormal(values, weights, defect, name)
+            axes.append(replace(axis, periodic=periodic))
         return SeparableBasis(tuple(axes))
 
     def _in_box(self, points: np.ndarray) -> np.ndarray:

@@ -31,6 +31,7 @@ Name = Literal[
     "airfoil-basis",
     "normalization",
     "model-size",
+    "ingredients",
     "geometry",
     "efficiency",
     "convergence",
@@ -51,6 +52,10 @@ def reproduce_command(
     recipe: Annotated[
         Recipe, typer.Option(help="Each system trained as published, or all as SUPRA is.")
     ] = "published",
+    samples: Annotated[
+        int | None,
+        typer.Option(min=2, help="Only so many training samples, with as many steps."),
+    ] = None,
     workers: Annotated[int, typer.Option(min=1, help="Runs side by side.")] = 2,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask scheduler instead.")
@@ -62,6 +67,10 @@ def reproduce_command(
 
     Example: supra reproduce accuracy --scale smoke --problems darcy --models fno,supra
     """
+    if name in ("efficiency", "convergence"):
+        _refuse(name, problems=problems, models=models, seeds=seeds > 1,
+                budget=budget != "epochs", recipe=recipe != "published",
+                samples=samples)  # fmt: skip
     if name == "efficiency":
         _efficiency(out, quick=scale == "smoke")
         return
@@ -69,7 +78,7 @@ def reproduce_command(
         _convergence(out)
         return
     wanted = Wanted(scale, seeds, _chosen(problems, preset_names(), "problem"),
-                    _chosen(models, system_names(), "model"), recipe)  # fmt: skip
+                    _chosen(models, system_names(), "model"), recipe, samples)  # fmt: skip
     stopped = "stopped; the same command goes on"
     with progress("reproduce", errors, stopped=stopped) as report:
         measured = reproduce(
@@ -78,6 +87,13 @@ def reproduce_command(
     _show(measured)
     for path in write_table(measured, out, runs):
         console.print(str(path), highlight=False, soft_wrap=True)
+
+
+def _refuse(name: str, **given: object) -> None:
+    """Options about training would be ignored without a word."""
+    for option, value in given.items():
+        if value:
+            raise ConfigError(f"Nothing is trained for the table {name}: leave out --{option}.")
 
 
 def _efficiency(out: Path, quick: bool) -> None:

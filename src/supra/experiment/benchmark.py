@@ -73,12 +73,14 @@ def baseline_subjects(setting: Setting) -> list[Subject]:
     return [Subject(name, make(3, 1, **size), arguments) for name, make in kinds.items()]
 
 
-def lean_subject(setting: Setting) -> Subject:
-    """A SUPRA of the same width with less to do at each point: half the layers."""
+def light_subject(setting: Setting) -> Subject:
+    """A SUPRA of the same width and depth with less to do at each point: light blocks."""
     basis = grid_basis(setting.side, 256)
-    model = SupraOperator(3, 1, basis.modes, width=setting.width, depth=DEPTH // 2)
+    model = SupraOperator(
+        3, 1, basis.modes, width=setting.width, depth=DEPTH, rank=64, light=True, local=True
+    )
     inputs = torch.randn(BATCH, basis.points, 3)
-    return Subject("SUPRA N=256, 4 layers", model, (inputs, basis))
+    return Subject("SUPRA N=256, light", model, (inputs, basis))
 
 
 def efficiency(
@@ -92,7 +94,7 @@ def efficiency(
     for setting in settings:
         subjects = [
             *grid_subjects(setting),
-            lean_subject(setting),
+            light_subject(setting),
             *baseline_subjects(setting),
             *(make(setting) for make in competitors),
         ]

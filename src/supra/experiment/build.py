@@ -41,7 +41,7 @@ from supra.experiment.subspace import (
     PodSubspace,
     Subspace,
 )
-from supra.model import LocalStencil, SupraOperator
+from supra.model import LocalStencil, ModeMixing, SupraOperator, WaveMixing
 from supra.train import Predictor
 from supra.train.loop import Augment
 
@@ -61,6 +61,11 @@ def build_data(experiment: Experiment) -> Splits:
     common: dict[str, Any] = {"valid": data.valid, "seed": experiment.seed}
     if data.name in SETS:
         splits = load_dataset(data.name, data.root, **common, **data.options)
+    elif data.options:
+        option = next(iter(data.options))
+        raise DataError(
+            f"Only public data sets have options: got `{option}` for {data.name}. Remove it."
+        )
     else:
         path = data.root if data.name == "file" else data.root / STORE
         splits = open_dataset(path, **common)
@@ -90,7 +95,7 @@ def _functions(experiment: Experiment, train: Dataset | None) -> Subspace:
     basis = experiment.basis
     match basis:
         case FourierConfig():
-            return FamilySubspace(FourierBasis(basis.modes, constant=basis.constant))
+            return FamilySubspace(FourierBasis(basis.modes, basis.constant, basis.period))
         case ChebyshevConfig():
             return FamilySubspace(ChebyshevBasis(basis.modes))
         case CosineConfig():
@@ -152,11 +157,21 @@ def build_network(
         if model.attention == "paper":
             make = SupraOperator.of_paper
             del options["gain"]
+        options["attention"] = model.attention != "none"
         if model.local and subspace.stencil:
             options["local"] = partial(LocalStencil, dimensions=dimensions)
+        options["mixing"] = _mixing(experiment, subspace.modes) if model.mixing else None
         return make(*channels, subspace.modes, **options)
     except ValueError as error:  # options that do not fit together, such as modes and heads
         raise ConfigError(f"model: {error}") from None
+
+
+def _mixing(experiment: Experiment, modes: int) -> Callable[[int], nn.Module]:
+    """Of waves where the basis has them whole, of modes elsewhere."""
+    basis = experiment.basis
+    if isinstance(basis, FourierConfig) and basis.constant:
+        return partial(WaveMixing, counts=basis.modes)
+    return partial(ModeMixing, modes=modes)
 
 
 def _are_positions(layout: Layout) -> bool:

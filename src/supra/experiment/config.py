@@ -52,6 +52,12 @@ class FourierConfig(Settings):
     kind: Literal["fourier"] = "fourier"
     modes: Modes = Field((6, 6), description="frequencies per axis: (2n)^d functions")
     constant: bool = Field(False, description="also functions of fewer variables, and 1")
+    period: float = Field(
+        1.0,
+        ge=1,
+        description="relative to the domain: above 1 for functions that are not periodic, which go "
+        "on with zeros",
+    )
 
 
 class ChebyshevConfig(Settings):
@@ -116,16 +122,24 @@ class SupraConfig(Settings):
     kind: Literal["supra"] = "supra"
     width: int = Field(64, ge=1, description="functions inside the network")
     depth: int = Field(8, ge=1, description="blocks")
-    heads: int = Field(8, ge=1, description="attention heads; a divisor of the number of modes")
+    heads: int = Field(8, ge=1, description="attention heads; a divisor of rank, or of the modes")
+    rank: int | None = Field(
+        None, ge=1, description="numbers of queries, keys and values; by default as many as modes"
+    )
     mlp_ratio: float = Field(1.0, gt=0, description="hidden width of point-wise maps over width")
     norm: Norm = Field("layer", description="over channels, over the domain, or none")
     dropout: float = Field(0.0, ge=0, lt=1, description="probability")
-    attention: Literal["paper", "self-biased"] = Field(
-        "self-biased", description="plain, or started at each function attending to itself"
+    attention: Literal["paper", "self-biased", "none"] = Field(
+        "self-biased",
+        description="plain, or started at each function attending to itself; light blocks also "
+        "go without",
     )
     gain: float = Field(3.0, gt=0, description="factor on what self-biased attention gives")
     light: bool = Field(
-        False, description="blocks without norm and identity in their first half: skip + attention"
+        False, description="blocks of one point-wise map instead of three, without norms"
+    )
+    mixing: bool = Field(
+        False, description="in light blocks, also a matrix between the functions for every mode"
     )
     local: bool = Field(
         False,

@@ -15,6 +15,8 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
+from supra.model.product import ONEDNN
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -129,7 +131,7 @@ def gemm_rate(repeats: int = 5) -> float:
 
 def forward_flops(subject: Subject) -> float:
     """Operations of all matrix products in a forward pass (complex ones are not counted)."""
-    fused = {torch.ops.mkldnn._linear_pointwise: _fused_flops}
+    fused = {} if ONEDNN is None else {ONEDNN: _fused_flops}
     with FlopCounterMode(display=False, custom_mapping=fused) as counter, torch.no_grad():
         subject.forward()
     return float(counter.get_total_flops())

@@ -7,7 +7,7 @@ from typing import Any
 from supra.basis.eigen import Report
 from supra.data import Channel, DataError, Layout, Sample, StoreWriter
 from supra.experiment.build import STORE
-from supra.experiment.preset import parse_experiment
+from supra.experiment.preset import SUPRA, merged, parse_experiment, recipe
 from supra.experiment.run import prepare_folder, train
 from supra.experiment.surrogate import Surrogate
 
@@ -18,6 +18,7 @@ def fit(
     out: str | Path,
     *,
     layout: Layout | None = None,
+    system: str = SUPRA,
     overwrite: bool = False,
     report: Report = lambda *_: None,
     **parts: Mapping[str, Any] | str | int,
@@ -29,6 +30,8 @@ def fit(
         test: to state the error on.
         out: the run's folder, as of ``supra train``; ``supra report`` makes a page of it.
         layout: names of the channels, and how time is meant; by default a steady problem.
+        system: another network with its published recipe, e.g. ``"transolver"``, as ``supra train
+            --model``; fields in ``parts`` go before it.
         overwrite: replace an earlier run there.
         report: called with a stage of the work, steps done and steps in all.
         parts: fields of the experiment (``supra schema`` lists them), e.g.
@@ -38,7 +41,7 @@ def fit(
         raise DataError(f"Got {len(samples)} samples to learn from and {len(test)} to test on.")
     folder = Path(out)
     data = {"name": "file", "root": folder / STORE, **_mapping(parts.pop("data", {}))}
-    experiment = parse_experiment({**parts, "data": data}, "fit")
+    experiment = parse_experiment(merged(recipe(system), {**parts, "data": data}), "fit")
     prepare_folder(folder, resume=False, overwrite=overwrite)
     _write(folder / STORE, samples, test, layout or _steady(samples[0]))
     train(experiment, folder, report=report)

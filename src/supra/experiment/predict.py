@@ -7,7 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from supra.data import DataError, Layout
-from supra.data.cases.case_file import AXES, MESHES, Case, read_case, split_channels
+from supra.data.cases.case_file import (
+    AXES,
+    MESHES,
+    Case,
+    read_arrays,
+    read_case,
+    split_channels,
+)
 from supra.data.replacement import replacing
 from supra.domain import Mesh, OutsideWarning
 from supra.domain.files import WRITABLE, check_writable, write_mesh, write_points
@@ -16,6 +23,7 @@ from supra.experiment.surrogate import Surrogate
 
 Named = dict[str, np.ndarray]
 POINTS = (".csv", ".vtu", ".npz")  # files of values at points
+_REAL = "fiub"  # numpy's kinds of real numbers
 
 
 def predict_file(surrogate: Surrogate, source: Path, output: Path, at: Path | None = None) -> Named:
@@ -34,9 +42,10 @@ def predict_file(surrogate: Surrogate, source: Path, output: Path, at: Path | No
         if file is not None and not file.exists():
             raise DataError(f"There is no file {file}.")
     _check_output(output, [source] if at is None else [source, at])
-    places = None if at is None else read_case([at], [])
-    if _holds_inputs(source):
-        found = _from_arrays(surrogate, source, output, places)
+    places = None if at is None else _read_places(at, surrogate.dimensions)
+    arrays = read_arrays(source) if source.suffix.lower() == ".npz" else {}
+    if "inputs" in arrays and "points" not in arrays:
+        found = _from_arrays(surrogate, arrays, output, places)
         mesh = None
     else:
         case = read_case([source], [channel.name for channel in surrogate.layout.inputs])
@@ -44,6 +53,14 @@ def predict_file(surrogate: Surrogate, source: Path, output: Path, at: Path | No
         mesh = case.domain if isinstance(case.domain, Mesh) and places is None else None
     _write(output, found, mesh)
     return found
+
+
+def _read_places(at: Path, dimensions: int) -> Case:
+    places = read_case([at], [])
+    wanted, got = (", ".join(AXES[:n]) for n in (dimensions, places.domain.points.shape[1]))
+    if got != wanted:
+        raise DataError(f"{at} must give the points' coordinates {wanted}: got {got}.")
+    return places
 
 
 def _from_case(surrogate: Surrogate, case: Case, places: Case | None) -> Named:
@@ -61,17 +78,19 @@ def _from_case(surrogate: Surrogate, case: Case, places: Case | None) -> Named:
     return _positions(places) | found | _positions(places)  # inputs may be called x and y, too
 
 
-def _from_arrays(surrogate: Surrogate, source: Path, output: Path, places: Case | None) -> Named:
+def _from_arrays(surrogate: Surrogate, arrays: Named, output: Path, places: Case | None) -> Named:
     """For inputs on the domain of the training samples."""
-    with np.load(source) as arrays:
-        inputs, truth = arrays["inputs"], arrays.get("targets")
+    inputs, truth = arrays["inputs"], arrays.get("targets")
     as_table = output.suffix.lower() != ".npz"
     if as_table and inputs.ndim != 2:
         raise DataError(
             f"Predictions for several samples are written as .npz: got {output.name!r}."
         )
+    _check_inputs(inputs)
     at = None if places is None else places.domain.points
     prediction = surrogate.predict(inputs, at=at)
+    if truth is not None:
+        _check_truth(truth, (*prediction.shape[:-2], inputs.shape[-2], prediction.shape[-1]))
     if truth is not None and at is not None and surrogate.domain is not None:
         with warnings.catch_warnings(action="ignore", category=OutsideWarning):  # said already
             truth = Probe.of(surrogate.domain, at)(truth)
@@ -120,14 +139,24 @@ def _looked_at(probe: Probe, columns: Named) -> Named:
     return {name: probe(column[:, None])[:, 0] for name, column in columns.items()}
 
 
-def _holds_inputs(source: Path) -> bool:
-    if source.suffix.lower() != ".npz":
-        return False
-    try:
-        with np.load(source, allow_pickle=False) as arrays:
-            return "inputs" in arrays.files and "points" not in arrays.files
-    except Exception as error:  # a damaged archive raises anything
-        raise DataError(f"{source} cannot be read: {error}") from None
+def _check_inputs(inputs: np.ndarray) -> None:
+    """A single NaN would be one everywhere: attention is global."""
+    if inputs.dtype.kind not in _REAL:
+        raise DataError(f"The inputs must be real numbers: got an array of {inputs.dtype}.")
+    bad = np.argwhere(~np.isfinite(inputs))
+    if len(bad):
+        raise DataError(
+            f"The inputs must be finite: got {len(bad)} of {inputs.size} that are not (first: "
+            f"{inputs[tuple(bad[0])]} at {bad[0].tolist()})."
+        )
+
+
+def _check_truth(truth: np.ndarray, shape: tuple[int, ...]) -> None:
+    if truth.dtype.kind not in _REAL or truth.shape != shape:
+        raise DataError(
+            f"The targets must be real numbers of shape {shape}: got {truth.dtype} of shape "
+            f"{truth.shape}."
+        )
 
 
 def _check_output(output: Path, read: list[Path]) -> None:

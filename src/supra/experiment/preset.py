@@ -46,12 +46,24 @@ def load_experiment(
         if scale not in content:
             known = ", ".join(key for key in content if key != _BASE)
             raise ConfigError(f"{source!r} has no scale {scale!r}; it has: {known}.")
-        content = _merged(content[_BASE] or {}, content[scale] or {})
-    for part in _recipe(system, scale, source):
-        content = _merged(content, part)
+        content = merged(content[_BASE] or {}, content[scale] or {})
+    content = merged(content, recipe(system, scale, source))
     for change in changes:
-        content = _merged(content, _nested(change))
+        content = merged(content, _nested(change))
     return parse_experiment(content, source)
+
+
+def recipe(system: str, scale: Scale = "small", problem: str = "") -> dict[str, Any]:
+    """What a system has otherwise: everywhere, at a scale, for a problem, for both."""
+    check_choice("model", system, system_names(), ConfigError)
+    if system == SUPRA:
+        return {}
+    name = f"{system}.yaml"
+    known = read_yaml((files("supra.experiment") / "systems" / name).read_text(), name)
+    content: dict[str, Any] = {}
+    for part in (_BASE, scale, problem, f"{problem}-{scale}"):
+        content = merged(content, known.get(part, {}))
+    return content
 
 
 def parse_experiment(content: Mapping[str, Any], source: str) -> Experiment:
@@ -88,17 +100,6 @@ def _models(annotation: Any) -> list[type[BaseModel]]:
 def _names(folder: str) -> list[str]:
     entries = (files("supra.experiment") / folder).iterdir()
     return sorted(entry.name[:-5] for entry in entries if entry.name.endswith(".yaml"))
-
-
-def _recipe(system: str, scale: str, problem: str) -> Iterator[dict[str, Any]]:
-    """What a system has otherwise: everywhere, at a scale, for a problem, for both."""
-    check_choice("model", system, system_names(), ConfigError)
-    if system == SUPRA:
-        return
-    name = f"{system}.yaml"
-    recipe = read_yaml((files("supra.experiment") / "systems" / name).read_text(), name)
-    for part in (_BASE, scale, problem, f"{problem}-{scale}"):
-        yield recipe.get(part, {})
 
 
 def _read(source: str) -> dict[str, Any]:
@@ -140,7 +141,7 @@ def _nested(change: str) -> dict[str, Any]:
     return value
 
 
-def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+def merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Fields of ``changes`` over those of ``base``; another ``kind`` starts afresh."""
     result = dict(base)
     for key, value in changes.items():
@@ -148,7 +149,7 @@ def _merged(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, An
         if isinstance(value, Mapping) and isinstance(before, Mapping):
             first = before.get("kind", FIRST_KINDS.get(key))
             other_kind = "kind" in value and value["kind"] != first
-            result[key] = dict(value) if other_kind else _merged(before, value)
+            result[key] = dict(value) if other_kind else merged(before, value)
         else:
             result[key] = value
     return result

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from supra.basis.landmark import bounding_box
 from supra.data import Dataset, Layout
 from supra.domain import Domain
 
@@ -31,11 +32,13 @@ class Seen:
 
     @classmethod
     def of(cls, train: Dataset) -> "Seen":
-        samples = [train[number] for number in range(len(train))]
-        return cls(
-            _ranges([sample.inputs for sample in samples]),
-            _ranges([sample.domain.points for sample in samples]),
-        )
+        inputs, positions = [], []
+        for number in range(len(train)):  # one sample at a time: a set may not fit into memory
+            sample = train[number]
+            inputs.append(bounding_box([sample.inputs]))
+            if number == 0 or train.domain is None:
+                positions.append(bounding_box([sample.domain.points]))
+        return cls(_ranges(inputs), _ranges(positions))
 
     def state(self) -> dict[str, Any]:
         return {"inputs": self.inputs, "positions": self.positions}
@@ -61,7 +64,6 @@ class Seen:
                 return
 
 
-def _ranges(arrays: list[np.ndarray]) -> tuple[tuple[float, float], ...]:
-    low = np.min([array.min(axis=0) for array in arrays], axis=0)
-    high = np.max([array.max(axis=0) for array in arrays], axis=0)
+def _ranges(boxes: list[tuple[np.ndarray, np.ndarray]]) -> tuple[tuple[float, float], ...]:
+    low, high = bounding_box([np.stack(box) for box in boxes])
     return tuple((float(a), float(b)) for a, b in zip(low, high, strict=True))

@@ -19,8 +19,10 @@ class SubspaceAttention(nn.Module):
     mixes the heads. Four matrices of ``modes × modes``.
 
     Args:
-        modes: length of a coordinate vector, a multiple of ``heads``.
+        modes: length of a coordinate vector.
         heads: number of attention heads.
+        rank: numbers that queries, keys and values of all heads have together, a multiple of
+            ``heads``; as many as modes if not given. Fewer make the maps cheaper.
         self_bias: if given, a learned number per head is added to the logit of each function with
             itself, starting at this value. A large one starts the layer near "each function for
             itself", i.e. as the linear operator B; without it, at the start every function
@@ -37,46 +39,50 @@ class SubspaceAttention(nn.Module):
         modes: int,
         heads: int,
         *,
+        rank: int | None = None,
         self_bias: float | None = None,
         gain: float | None = None,
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        if heads < 1 or modes % heads:
+        name, size = ("modes", modes) if rank is None else ("rank", rank)
+        if heads < 1 or size < 1 or size % heads:
             raise ValueError(
-                f"`modes` must be a multiple of `heads`: got modes={modes}, heads={heads}."
+                f"`{name}` must be a multiple of `heads`: got {name}={size}, heads={heads}."
             )
         self.modes, self.heads, self.gain, self.dropout = modes, heads, gain, dropout
-        self.query_key_value = nn.Linear(modes, 3 * modes)
-        self.output = nn.Linear(modes, modes)
+        self.query_key_value = nn.Linear(modes, 3 * size)
+        self.output = nn.Linear(size, modes)
         start = None if self_bias is None else torch.full((heads, 1, 1), float(self_bias))
         self.self_bias = None if start is None else nn.Parameter(start)
 
     def forward(
         self, coordinates: Float[Tensor, "batch channels modes"]
     ) -> Float[Tensor, "batch channels modes"]:
-        size = self._size(coordinates)
-        query, key, value = self._projected(coordinates / size)
+        if self.gain is None:
+            return self._attended(coordinates)
+        size = _size(coordinates)
+        return self._attended(coordinates / size) * (self.gain * size)
+
+    def _attended(
+        self, coordinates: Float[Tensor, "batch channels modes"]
+    ) -> Float[Tensor, "batch channels modes"]:
+        query, key, value = self._projected(coordinates)
         probability = self.dropout if self.training else 0.0
         if self.self_bias is None:
             mixed = scaled_dot_product_attention(query, key, value, dropout_p=probability)
         else:  # written out, because the other one is slow with a mask that is learned
             mixed = dropout(self._weights(query, key), probability) @ value
-        found = self.output(mixed.transpose(1, 2).reshape(coordinates.shape))
-        return found if self.gain is None else found * (self.gain * size)
+        return self.output(mixed.transpose(1, 2).flatten(2))
 
     def attention_matrix(
         self, coordinates: Float[Tensor, "batch channels modes"]
     ) -> Float[Tensor, "batch heads channels channels"]:
         """How much each function (row) takes of every other (column); each row sums to one."""
-        query, key, _ = self._projected(coordinates / self._size(coordinates))
+        if self.gain is not None:
+            coordinates = coordinates / _size(coordinates)
+        query, key, _ = self._projected(coordinates)
         return self._weights(query, key)
-
-    def _size(self, coordinates: Float[Tensor, "batch channels modes"]) -> Tensor:
-        """Root mean square of a sample's coordinates, or 1 where they are taken as they are."""
-        if self.gain is None:
-            return coordinates.new_ones(())
-        return (coordinates.square().mean(dim=(1, 2), keepdim=True) + _TINY).sqrt()
 
     def _weights(self, query: Tensor, key: Tensor) -> Tensor:
         logits = query @ key.mT / query.shape[-1] ** 0.5
@@ -89,11 +95,14 @@ class SubspaceAttention(nn.Module):
         self, coordinates: Float[Tensor, "batch channels modes"]
     ) -> Float[Tensor, "3 batch heads channels share"]:
         """Query, key and value of every head."""
-        batch, channels, modes = coordinates.shape
-        mapped = self.query_key_value(coordinates)
-        # (batch, channels, 3 * modes) -> three of (batch, heads, channels, modes / heads)
-        mapped = mapped.view(batch, channels, 3, self.heads, modes // self.heads)
+        # (batch, channels, 3 * rank) -> three of (batch, heads, channels, rank / heads)
+        mapped = self.query_key_value(coordinates).unflatten(2, (3, self.heads, -1))
         return mapped.permute(2, 0, 3, 1, 4)
 
     def extra_repr(self) -> str:
         return f"modes={self.modes}, heads={self.heads}, gain={self.gain}"
+
+
+def _size(coordinates: Float[Tensor, "batch channels modes"]) -> Float[Tensor, "batch 1 1"]:
+    """Root mean square of each sample's coordinates."""
+    return (coordinates.square().mean(dim=(1, 2), keepdim=True) + _TINY).sqrt()

@@ -1,5 +1,6 @@
 """One layer of the network: attention between functions, then a map at each point."""
 
+from abc import ABC, abstractmethod
 from typing import Protocol
 
 from jaxtyping import Float
@@ -24,11 +25,60 @@ class LocalBranch(Protocol):
     ) -> Float[Tensor, "batch points channels"]: ...
 
 
-class SupraBlock(nn.Module):
+def is_shared(basis: Sampled) -> bool:
+    """Whether all samples have one domain, and so the next batch has as many points."""
+    return basis.weights.ndim == 1
+
+
+class Block(nn.Module, ABC):
+    """Values at the points are projected, their coordinates changed, and the fields updated.
+
+    Points meet in the coordinates, and in the local branch if there is one. These steps are apart
+    for those who cannot have all points at once (`supra.model.chunked`).
+    """
+
+    local: nn.Module | None
+
+    def forward(
+        self, fields: Float[Tensor, "batch points channels"], basis: Sampled
+    ) -> Float[Tensor, "batch points channels"]:
+        fields, values, projected = self.prepared(fields, basis)
+        coordinates = self.changed(self.coefficients(projected, basis))
+        return self.updated(fields, values, coordinates, basis)
+
+    @abstractmethod
+    def prepared(
+        self, fields: Float[Tensor, "batch points channels"], basis: Sampled
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The fields, to go on with, and what is made of them for `updated` and `coefficients`."""
+
+    @abstractmethod
+    def coefficients(
+        self, values: Float[Tensor, "batch points channels"], basis: Sampled
+    ) -> Float[Tensor, "batch channels modes"]:
+        """Coordinates of the prepared values, a sum over points."""
+
+    @abstractmethod
+    def changed(
+        self, coordinates: Float[Tensor, "batch channels modes"]
+    ) -> Float[Tensor, "batch channels modes"]:
+        """What is done in the subspace."""
+
+    @abstractmethod
+    def updated(
+        self,
+        fields: Float[Tensor, "batch points channels"],
+        values: Float[Tensor, "batch points channels"],
+        coordinates: Float[Tensor, "batch channels modes"],
+        basis: Sampled,
+    ) -> Float[Tensor, "batch points channels"]:
+        """The new fields, at each point by itself once the coordinates are known."""
+
+
+class SupraBlock(Block):
     r"""``x + skip(h) + attention(h)`` with ``h = norm(x)``, then ``x + mlp(norm(x))``.
 
-    Attention is done in the subspace: project, attend between the coordinates, reconstruct. A
-    ``light`` block begins with ``skip(x) + attention(x)``: without norm and without ``x`` itself.
+    Attention is done in the subspace: project, attend between the coordinates, reconstruct.
     """
 
     def __init__(
@@ -40,12 +90,10 @@ class SupraBlock(nn.Module):
         norm: Norm = "layer",
         dropout: float = 0.0,
         local: nn.Module | None = None,
-        light: bool = False,
     ) -> None:
         super().__init__()
         hidden = max(1, round(width * mlp_ratio))
-        self.light = light
-        self.attention_norm = make_norm("none" if light else norm, width)
+        self.attention_norm = make_norm(norm, width)
         self.attention = attention
         # The two maps that end on the residual have no bias, and the skip takes values before
         # their shift: a constant comes from the lifting and from the map's hidden layer.
@@ -56,12 +104,21 @@ class SupraBlock(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.mlp_out = nn.Linear(hidden, width, bias=False)
 
-    def forward(
+    def prepared(
         self, fields: Float[Tensor, "batch points channels"], basis: Sampled
-    ) -> Float[Tensor, "batch points channels"]:
-        fields, values, projected = self.attention_norm.standardised(fields, basis)
-        coordinates = self.attention(self.attention_norm.coefficients(projected, basis))
-        return self.updated(fields, values, coordinates, basis)
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        return self.attention_norm.standardised(fields, basis)
+
+    def coefficients(
+        self, values: Float[Tensor, "batch points channels"], basis: Sampled
+    ) -> Float[Tensor, "batch channels modes"]:
+        return self.attention_norm.coefficients(values, basis)
+
+    def changed(
+        self, coordinates: Float[Tensor, "batch channels modes"]
+    ) -> Float[Tensor, "batch channels modes"]:
+        attended: Tensor = self.attention(coordinates)
+        return attended
 
     def updated(
         self,
@@ -70,10 +127,9 @@ class SupraBlock(nn.Module):
         coordinates: Float[Tensor, "batch channels modes"],
         basis: Sampled,
     ) -> Float[Tensor, "batch points channels"]:
-        """What a block does at the points once attention has been done, at each by itself."""
-        steady = basis.weights.ndim == 1  # one domain for all samples: as many points next time
+        steady = is_shared(basis)
         skip = self.attention_norm.scaled(self.skip.weight)
-        fields = linear(values, skip, onto=None if self.light else fields, steady=steady)
+        fields = linear(values, skip, onto=fields, steady=steady)
         if self.local is not None:
             fields = fields + self.local(values, basis)
         fields = basis.fields(coordinates, onto=fields)

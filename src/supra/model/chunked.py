@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from supra.basis.sampled import Sampled, SampledBasis
-from supra.model.block import SupraBlock
+from supra.model.block import Block
 from supra.model.norm import InstanceNorm
 from supra.model.operator import SupraOperator
 
@@ -39,13 +39,13 @@ def predict_in_chunks(
     _check(network, basis, chunk)
     fields = network.lift(inputs)
     for block in network.blocks:
-        assert isinstance(block, SupraBlock)
+        assert isinstance(block, Block)
         _update(block, fields, basis, chunk)
     return torch.cat([network.project(part) for part in fields.split(chunk, dim=1)], dim=1)
 
 
 def _update(
-    block: SupraBlock,
+    block: Block,
     fields: Float[Tensor, "batch points width"],
     basis: SampledBasis,
     chunk: int,
@@ -53,11 +53,11 @@ def _update(
     """One block, in place."""
     coordinates = torch.zeros((), dtype=fields.dtype, device=fields.device)
     for where, part in _parts(basis, chunk):
-        _, values, _ = block.attention_norm.standardised(fields[:, where], part)
-        coordinates = coordinates + block.attention_norm.coefficients(values, part)
-    coordinates = block.attention(coordinates)
+        _, _, projected = block.prepared(fields[:, where], part)
+        coordinates = coordinates + block.coefficients(projected, part)
+    coordinates = block.changed(coordinates)
     for where, part in _parts(basis, chunk):
-        here, values, _ = block.attention_norm.standardised(fields[:, where], part)
+        here, values, _ = block.prepared(fields[:, where], part)
         fields[:, where] = block.updated(here, values, coordinates, part)
 
 
@@ -73,7 +73,8 @@ def _check(network: SupraOperator, basis: SampledBasis, chunk: int) -> None:
     if basis.values.ndim != 2:
         raise ValueError("Chunks are of one domain: got a basis per sample.")
     if any(
-        b.local is not None or isinstance(b.attention_norm, InstanceNorm) for b in network.blocks
+        isinstance(part, InstanceNorm) or getattr(part, "local", None) is not None
+        for part in network.modules()
     ):
         raise ValueError(
             "In chunks, points may meet in the coordinates only: a local branch and instance "

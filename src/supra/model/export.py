@@ -20,7 +20,7 @@ def basis_arrays(basis: Sampled) -> dict[str, Tensor]:
     if isinstance(basis, SampledBasis):
         return {"values": basis.values, "weights": basis.weights}
     named = {}
-    for number, axis in enumerate(basis.axes):
+    for number, axis in enumerate(_axes(basis)):
         named[f"values_{number}"] = axis.values
         named[f"weights_{number}"] = axis.weights
     return named
@@ -75,12 +75,19 @@ class _TakesArrays(nn.Module):
         super().__init__()
         self.model = model
         self.separable = isinstance(basis, SeparableBasis)
+        self.periodic = [each.periodic for each in _axes(basis)]
 
     def forward(self, inputs: Tensor, *arrays: Tensor) -> Tensor:
-        pairs = zip(arrays[::2], arrays[1::2], strict=True)
-        axes = tuple(SampledBasis(values, weights) for values, weights in pairs)
+        given = zip(arrays[::2], arrays[1::2], self.periodic, strict=True)
+        axes = tuple(
+            SampledBasis(values, weights, periodic=periodic) for values, weights, periodic in given
+        )
         outputs: Tensor = self.model(inputs, SeparableBasis(axes) if self.separable else axes[0])
         return outputs
+
+
+def _axes(basis: Sampled) -> tuple[SampledBasis, ...]:
+    return basis.axes if isinstance(basis, SeparableBasis) else (basis,)
 
 
 def _example(basis: Sampled, in_channels: int) -> tuple[Tensor, ...]:

@@ -43,7 +43,7 @@ def linear(
     steady: bool = False,
 ) -> OutFields:
     """``fields @ weight.T``, plus ``bias`` and ``onto`` if given; ``steady`` as in `product`."""
-    if _differentiated(fields):
+    if is_ours(fields):
         return _Linear.apply(fields, weight, bias, onto, steady)
     return product(fields, weight, bias, onto, steady=steady)
 
@@ -52,7 +52,7 @@ def plus_activated(
     onto: OutFields, hidden: Fields, weight: Weight, *, steady: bool = False
 ) -> OutFields:
     """``onto + gelu(hidden) @ weight.T``. GELU is cheap: computed again, it need not be kept."""
-    if _differentiated(hidden):
+    if is_ours(hidden):
         return _PlusActivated.apply(onto, hidden, weight, steady)
     return product(gelu(hidden), weight, onto=onto, steady=steady)
 
@@ -132,7 +132,7 @@ class _PlusActivated(Function):
         return gradient, of_hidden, of_weight, None
 
 
-def _differentiated(fields: Tensor) -> bool:
+def is_ours(fields: Tensor) -> bool:
     """Whether derivatives are ours; those of compiled code and mixed precision are PyTorch's."""
     ours = not torch.compiler.is_compiling() and not autocasting(fields)
     return ours and torch.is_grad_enabled()

@@ -4,19 +4,25 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from supra.basis.sampled import Sampled
+from supra.basis.sampled import Sampled, SeparableBasis
+from supra.model.convolution import convolved
 
 
 class LocalConvolution(nn.Module):
     """A 3×3 convolution of each function by itself, on a grid of two axes.
 
-    Beyond an open edge, functions go on with their last value. Its cost is that of a few
-    additions per value, its weights are 10 per function.
+    Beyond an open edge, functions go on with their last value; a periodic axis closes. The cost
+    is that of a few additions per value, the weights are 10 per function.
+
+    Args:
+        width: functions.
+        step: distance of the points that are combined: larger ones reach further for the same
+            cost, and blocks of different steps see all scales.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, step: int = 1) -> None:
         super().__init__()
-        self.kernel = nn.Conv2d(width, width, 3, padding=1, padding_mode="replicate", groups=width)
+        self.kernel = nn.Conv2d(width, width, 3, dilation=step, groups=width)
 
     def forward(
         self, fields: Float[Tensor, "batch points channels"], basis: Sampled
@@ -27,6 +33,13 @@ class LocalConvolution(nn.Module):
                 f"A local convolution needs points on a grid of two axes: got {where}. Use "
                 f"model.local=false."
             )
-        # Channels stay last in memory, so neither permutation copies anything.
-        grid = fields.unflatten(1, basis.shape).permute(0, 3, 1, 2)
-        return torch.flatten(self.kernel(grid).permute(0, 2, 3, 1), 1, 2)
+        step = int(self.kernel.dilation[0])
+        if step > min(basis.shape):
+            raise ValueError(
+                f"A local convolution that combines points {step} apart needs a larger grid: got "
+                f"{' × '.join(map(str, basis.shape))} points. Use model.local=false."
+            )
+        axes = basis.axes if isinstance(basis, SeparableBasis) else (basis, basis)
+        rows, columns = (axis.periodic for axis in axes)
+        grid = fields.unflatten(1, basis.shape)
+        return torch.flatten(convolved(grid, self.kernel, (rows, columns)), 1, 2)

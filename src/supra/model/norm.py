@@ -52,8 +52,8 @@ class ChannelNorm(nn.Module):
         coordinates = basis.coefficients(values)
         if self.weight is None or self.bias is None:
             return coordinates
-        one = basis.coefficients(torch.ones_like(basis.weights).reshape(-1, basis.points, 1))
-        return coordinates * self.weight[:, None] + one * self.bias[:, None]
+        shift = self.bias[:, None] * basis.constant.unsqueeze(-2)  # (…, channels, modes)
+        return torch.addcmul(shift, coordinates, self.weight[:, None])
 
 
 class LayerNorm(ChannelNorm):

@@ -10,11 +10,13 @@ from torch.utils.checkpoint import checkpoint
 
 from supra.basis.sampled import Sampled
 from supra.model.attention import SubspaceAttention
-from supra.model.block import SupraBlock
+from supra.model.block import Block, SupraBlock
+from supra.model.light import LightBlock
 from supra.model.local import LocalConvolution
 from supra.model.norm import Norm
 
 _HEAD = 64  # hidden width of the last map
+_STEPS = (1, 2, 4, 2)  # of the local convolutions, block after block
 Local = bool | Callable[[int], nn.Module]
 
 
@@ -31,13 +33,18 @@ class SupraOperator(nn.Module):
         modes: basis functions, as in ``basis.modes``.
         width: functions inside the network (its tokens).
         depth: number of blocks.
-        heads: attention heads; ``modes`` is a multiple of them.
+        heads: attention heads; ``rank``, or ``modes`` without it, is a multiple of them.
+        rank: see `SubspaceAttention`.
         mlp_ratio: hidden width of the point-wise maps, relative to ``width``.
         norm: ``"layer"`` over channels, ``"instance"`` over the domain, or ``"none"``.
         dropout: probability in attention and point-wise maps.
         self_bias: see `SubspaceAttention`; None is the paper's plain attention.
         gain: see `SubspaceAttention`; None is the paper's plain attention.
-        light: blocks without norm and identity in their first half, see `SupraBlock`.
+        light: a `LightBlock` in each layer instead of a `SupraBlock`; it has no norm, no dropout
+            outside of attention and no point-wise map to have an ``mlp_ratio``.
+        attention: False leaves it out of light blocks, to see what it is worth.
+        mixing: in light blocks, what makes a map between functions from the width, as
+            ``partial(ModeMixing, modes=64)`` does.
         local: a branch between neighbouring points in every block: True for a `LocalConvolution`
             (grids), or what makes one from the width, as ``partial(LocalStencil, dimensions=2)``
             does for meshes.
@@ -53,31 +60,37 @@ class SupraOperator(nn.Module):
         width: int = 64,
         depth: int = 8,
         heads: int = 8,
+        rank: int | None = None,
         mlp_ratio: float = 1.0,
         norm: Norm = "layer",
         dropout: float = 0.0,
         self_bias: float | None = 4.0,
         gain: float | None = 3.0,
         light: bool = False,
+        attention: bool = True,
+        mixing: Callable[[int], nn.Module] | None = None,
         local: Local = False,
         checkpointing: bool = False,
     ) -> None:
         super().__init__()
         self.in_channels, self.out_channels, self.modes = in_channels, out_channels, modes
         self.checkpointing = checkpointing
-        self.lift = nn.Linear(in_channels, width)
-        self.blocks = nn.ModuleList(
-            SupraBlock(
-                width,
-                SubspaceAttention(modes, heads, self_bias=self_bias, gain=gain, dropout=dropout),
-                mlp_ratio=mlp_ratio,
-                norm=norm,
-                dropout=dropout,
-                local=_local_branch(local, width),
-                light=light,
+        if not light and (mixing is not None or not attention):
+            raise ValueError("`mixing`, and no `attention`, are for light blocks: set `light`.")
+
+        def block(number: int) -> Block:
+            attend = SubspaceAttention(
+                modes, heads, rank=rank, self_bias=self_bias, gain=gain, dropout=dropout
             )
-            for _ in range(depth)
-        )
+            branch = _local_branch(local, width, _STEPS[number % len(_STEPS)])
+            if light:
+                mixed = None if mixing is None else mixing(width)
+                return LightBlock(width, attend if attention else None, mixing=mixed, local=branch)
+            options: dict[str, Any] = {"mlp_ratio": mlp_ratio, "norm": norm, "dropout": dropout}
+            return SupraBlock(width, attend, local=branch, **options)
+
+        self.lift = nn.Linear(in_channels, width)
+        self.blocks = nn.ModuleList(block(number) for number in range(depth))
         self.project = nn.Sequential(
             nn.Linear(width, _HEAD), nn.GELU(), nn.Linear(_HEAD, out_channels)
         )
@@ -129,7 +142,7 @@ class SupraOperator(nn.Module):
             )
 
 
-def _local_branch(local: Local, width: int) -> nn.Module | None:
+def _local_branch(local: Local, width: int, step: int) -> nn.Module | None:
     if isinstance(local, bool):
-        return LocalConvolution(width) if local else None
+        return LocalConvolution(width, step) if local else None
     return local(width)

@@ -1,5 +1,7 @@
 """Products of fields with small matrices, with sums in the same pass over memory."""
 
+from typing import Any
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -7,8 +9,11 @@ from torch.nn.functional import linear
 
 from supra.basis.sampled import autocasting
 
-# oneDNN's product adds while it multiplies: a third less time where matrices are 64 wide.
-_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
+# oneDNN's product, which adds while it multiplies, where PyTorch was built with it. It is what
+# PyTorch's own compiler calls.
+ONEDNN: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
+if not torch.backends.mkldnn.is_available():
+    ONEDNN = None
 
 
 def product(
@@ -36,11 +41,10 @@ def product(
 def _has_fused_kernel(fields: Tensor) -> bool:
     if torch.compiler.is_compiling() or autocasting(fields):
         return False
-    return _ONEDNN and fields.device.type == "cpu" and fields.dtype == torch.float32
+    return ONEDNN is not None and fields.device.type == "cpu" and fields.dtype == torch.float32
 
 
 def _fused(fields: Tensor, weight: Tensor, bias: Tensor | None, onto: Tensor | None) -> Tensor:
-    operator = torch.ops.mkldnn._linear_pointwise  # what PyTorch's own compiler calls
     if onto is None:
-        return operator(fields, weight, bias, "none", [], "")
-    return operator.binary(fields, onto, weight, bias, "add")
+        return ONEDNN(fields, weight, bias, "none", [], "")
+    return ONEDNN.binary(fields, onto, weight, bias, "add")

@@ -4,6 +4,7 @@ import csv
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from supra.domain import Domain, Mesh, PointSet
 from supra.domain.files import READABLE, read_fields
 
 MESHES = tuple(READABLE)
-SUFFIXES = (*MESHES, ".npz", ".csv")
+SUFFIXES = (".csv", ".npz", *MESHES)
 AXES = ("x", "y", "z")
 
 Columns = dict[str, Float[np.ndarray, "..."]]
@@ -79,6 +80,11 @@ def read_case(files: Sequence[Path], wanted: Sequence[str]) -> Case:
     Fields per cell are brought to the points only if one that is ``wanted`` is among them.
     """
     path, *others = files
+    if path.suffix.lower() not in SUFFIXES:
+        raise DataError(
+            f"The format of a case is known by its extension: {str(path)!r} has {path.suffix!r}. "
+            f"Known are {' '.join(SUFFIXES)}."
+        )
     try:
         domain, fields = _READERS.get(path.suffix.lower(), _read_mesh)(path, wanted)
         for other in others:
@@ -110,7 +116,7 @@ def _in_plane(values: np.ndarray, mesh: Mesh) -> np.ndarray:
 
 
 def _read_npz(path: Path, wanted: Sequence[str]) -> tuple[Domain, Columns]:
-    arrays = _load(path)
+    arrays = read_arrays(path)
     if "points" not in arrays:
         raise DataError(
             f"{str(path)!r} needs an array 'points' of shape (points, dimensions): it has "
@@ -124,10 +130,11 @@ def _read_npz(path: Path, wanted: Sequence[str]) -> tuple[Domain, Columns]:
 
 def _arrays(path: Path, points: int) -> Columns:
     """Fields of an ``.npz`` on the points of a mesh that another file holds."""
-    return {name: _at_points(name, a, points, path) for name, a in _load(path).items()}
+    return {name: _at_points(name, a, points, path) for name, a in read_arrays(path).items()}
 
 
-def _load(path: Path) -> dict[str, np.ndarray]:
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """All arrays of an ``.npz`` by name."""
     try:
         with np.load(path, allow_pickle=False) as content:
             return {name: content[name] for name in content.files}
@@ -171,19 +178,46 @@ def _read_csv(path: Path, wanted: Sequence[str]) -> tuple[Domain, Columns]:
 
 def _table(path: Path) -> Columns:
     """The columns of a table by the names in its first line, which may begin with #."""
+    header: list[str] = []
     try:
         with path.open(newline="", encoding="utf-8-sig") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an empty table is reported below
             header = [name.strip(" #") for name in next(csv.reader(file), [])]
             rows = np.loadtxt(file, delimiter=",", ndmin=2)
+        if len(set(header)) < len(header):
+            raise ValueError(f"two columns have one name among {', '.join(map(repr, header))}")
         if not rows.size or rows.shape[1] != len(header):
-            raise ValueError(f"{len(header)} names in the first line, and then {rows.shape}")
-    except (OSError, ValueError) as error:  # ValueError is also what bad text gives
+            raise ValueError(f"{len(header)} names in the first line, and no numbers below it")
+    except (OSError, ValueError, csv.Error) as error:  # ValueError is also what bad text gives
+        said = _wrong_line(path, len(header)) if header else None
         raise DataError(
-            f"{str(path)!r} cannot be read as a table: {first_line(error)}. It needs one line of "
-            f"names, then lines of as many numbers, separated by commas."
+            f"{str(path)!r} cannot be read as a table: {said or first_line(error)}. It needs one "
+            f"line of names, then lines of as many numbers, separated by commas."
         ) from error
     return dict(zip(header, rows.T, strict=True))
+
+
+def _wrong_line(path: Path, names: int) -> str | None:
+    """Which line below the names is wrong: numpy counts rows, now from 0, now from 1."""
+    with path.open(encoding="utf-8-sig", errors="replace") as file:
+        for number, line in enumerate(islice(file, 1, None), 2):
+            values = line.partition("#")[0].strip().split(",")
+            if values == [""]:
+                continue
+            if len(values) != names:
+                return f"{names} names in the first line, {len(values)} values in line {number}"
+            for value in values:
+                if not _is_number(value):
+                    return f"{value.strip()!r} in line {number} is not a number"
+    return None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 _READERS: dict[str, Callable[[Path, Sequence[str]], tuple[Domain, Columns]]] = {

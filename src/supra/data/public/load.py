@@ -140,15 +140,16 @@ def _stride(described: PublicSet, sizes: Sizes, options: Mapping[str, Any]) -> i
 
 
 def _checked_stride(stride: Any, described: PublicSet, sizes: Sizes) -> int:
-    (step,) = whole_numbers("stride", stride, DataError)[:1] or (0,)
     points = [sizes[axis] for axis in described.grid]
     intervals = points if described.periodic else [n - 1 for n in points]
-    if step < 1 or any(n % step for n in intervals):
+    possible = [n for n in range(1, min(intervals) + 1) if not any(k % n for k in intervals)]
+    steps = whole_numbers("stride", stride, DataError)
+    if len(steps) != 1 or steps[0] not in possible:
         raise DataError(
             f"`stride` must divide the {' × '.join(map(str, intervals))} intervals of the grid, so "
-            f"that its ends stay: got {stride!r}."
+            f"that its ends stay: got {stride!r}. Possible are {', '.join(map(str, possible))}."
         )
-    return step
+    return steps[0]
 
 
 def _shared_domain(described: PublicSet, sizes: Sizes, stride: int) -> Grid | None:

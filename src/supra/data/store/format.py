@@ -57,7 +57,8 @@ def writing(path: Path) -> Iterator[None]:
 
 def first_line(error: Exception) -> str:
     """What an error says, in one line."""
-    said = str(error).strip().strip("'\"").splitlines()
+    quoted = isinstance(error, KeyError) and error.args  # the only one that quotes what it says
+    said = str(error.args[0] if quoted else error).strip().splitlines()
     return said[0].rstrip(".") if said else type(error).__name__
 
 

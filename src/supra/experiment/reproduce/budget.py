@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
+from supra.experiment.errors import ConfigError
 from supra.experiment.preset import SUPRA
 from supra.experiment.reproduce.cell import Cell
 
@@ -25,6 +26,19 @@ def budgeted(cell: Cell) -> Cell:
     """The cell with the points and the number of epochs that all systems get."""
     shorter = _SHORTER.get(cell.scale, {}).get(cell.problem, ())
     return replace(cell, changes=(*cell.changes, *shorter))
+
+
+def with_samples(cell: Cell, samples: int) -> Cell:
+    """The cell with so many training samples, and epochs that make as many steps as before."""
+    data = cell.experiment.data
+    assert data.generate is not None  # presets say how their data are made
+    whole = data.generate.train - int(data.valid)
+    if samples > whole:
+        raise ConfigError(
+            f"{cell.problem} has {whole} training samples at scale {cell.scale}: got {samples}."
+        )
+    fewer = replace(cell, changes=(*cell.changes, f"data.limit={samples}"))
+    return with_epochs(fewer, round(cell.experiment.train.epochs * whole / samples))
 
 
 def with_epochs(cell: Cell, epochs: int) -> Cell:

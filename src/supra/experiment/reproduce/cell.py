@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from supra.experiment.config import Experiment
+from supra.experiment.config import Experiment, SupraConfig
 from supra.experiment.preset import SUPRA, Scale, load_experiment
 from supra.experiment.run import RESULT, load_config
 from supra.train import TrainError
@@ -47,9 +47,8 @@ class Cell:
 
         Options at their defaults do not count, so that runs outlive an option added later.
         """
-        experiment = self.experiment
-        content = experiment.model_dump(mode="json", exclude_defaults=True)
-        kinds = [experiment.basis.kind, experiment.model.kind]
+        content = _of_run(self.experiment, exclude_defaults=True)
+        kinds = _of_run(self.experiment, include={"basis": {"kind"}, "model": {"kind"}})
         code = sha256(json.dumps([content, kinds], sort_keys=True).encode()).hexdigest()[:8]
         return f"{self.problem}-{self.scale}-{self.system}-{code}"
 
@@ -63,9 +62,17 @@ class Cell:
         return "supra " + shlex.join(self.arguments(folder))
 
 
+def _of_run(experiment: Experiment, **options: Any) -> dict[str, Any]:
+    """What a run depends on. Other systems have no basis: one is there for the points only."""
+    content = experiment.model_dump(mode="json", **options)
+    if not isinstance(experiment.model, SupraConfig):
+        content.pop("basis", None)
+    return content
+
+
 def check_same(cell: Cell, folder: Path) -> None:
     """Refuse a run of an earlier version whose defaults were others."""
-    before, now = (each.model_dump() for each in (load_config(folder), cell.experiment))
+    before, now = (_of_run(each) for each in (load_config(folder), cell.experiment))
     before["data"]["root"] = now["data"]["root"]  # runs are used from other folders, too
     if before != now:
         parts = [name for name in now if now[name] != before[name]]

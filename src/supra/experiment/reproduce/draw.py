@@ -8,17 +8,16 @@ from matplotlib.figure import Figure
 
 from supra.experiment.reproduce.table import Measured
 
+Color = tuple[float, float, float, float]
 _WIDTH = 0.8  # of a group of bars
 
 
 def draw(measured: Measured, path: Path) -> None:
     """Groups of bars, one group per row of the table, errors on a logarithmic axis."""
-    rows, columns = measured.rows, measured.columns
+    rows = measured.rows
     figure = Figure(figsize=(2.5 + 1.6 * len(rows), 4), layout="constrained")
     axes = figure.add_subplot()
-    colors = matplotlib.colormaps["viridis"]
-    for number, column in enumerate(columns):
-        color = colors(number / max(1, len(columns) - 1) * 0.9)
+    for number, (column, color) in enumerate(column_colors(measured).items()):
         _bars(axes, measured, column, number, color)
     if any(found.entry.paper is not None for found in measured.found):
         axes.plot([], [], "k_", markersize=12, label="the paper")
@@ -29,6 +28,12 @@ def draw(measured: Measured, path: Path) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(fontsize="small", frameon=False, bbox_to_anchor=(1, 1), loc="upper left")
     figure.savefig(path, dpi=120)
+
+
+def column_colors(measured: Measured) -> dict[str, Color]:
+    """A colour for every column, the same in all pictures of a table."""
+    colors, last = matplotlib.colormaps["viridis"], max(1, len(measured.columns) - 1)
+    return {column: colors(0.9 * n / last) for n, column in enumerate(measured.columns)}
 
 
 def _bars(axes, measured: Measured, column: str, number: int, color) -> None:  # type: ignore[no-untyped-def]

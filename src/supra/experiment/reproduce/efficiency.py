@@ -76,9 +76,9 @@ def _markdown(found: Mapping[Setting, Sequence[Cost]]) -> Iterator[str]:
     yield "# What a step costs"
     yield ""
     yield (
-        "Eight layers (but for the row that says otherwise), batch 4, medians of interleaved "
-        "rounds; in brackets the paper's numbers, on an RTX 3060. `step ÷ SUPRA` is the time of a "
-        "training step relative to SUPRA with N=128."
+        "Eight layers, batch 4, medians of interleaved rounds; in brackets the paper's numbers, on "
+        "an RTX 3060. `step ÷ SUPRA` is the time of a training step relative to SUPRA with N=128. "
+        "SUPRA has the paper's blocks but for the row that says otherwise."
     )
     for setting, costs in found.items():
         yield from ("", f"## {setting.width} hidden, {setting.side}² grid", "")

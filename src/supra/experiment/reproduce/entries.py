@@ -7,7 +7,7 @@ from math import isqrt
 from supra.experiment.config import LaplacianConfig
 from supra.experiment.preset import SUPRA, Scale
 from supra.experiment.reproduce import paper
-from supra.experiment.reproduce.budget import budgeted
+from supra.experiment.reproduce.budget import budgeted, with_samples
 from supra.experiment.reproduce.cell import Cell
 from supra.experiment.reproduce.recipe import Recipe, with_shared_recipe
 from supra.experiment.reproduce.table import Entry, train_error
@@ -16,23 +16,37 @@ SYSTEMS = ("galerkin", "gnot", "transolver", "lno", "fno", SUPRA)
 _SIZES = ("small", "medium", "large")
 _FAITHFUL = "supra-paper"  # the paper's findings are about the paper's block
 _PLATES = "plates"  # the problem with a geometry per sample
+WHOLE = "the preset"
+# What the presets' network on grids is made of, one part taken away each time.
+_WITHOUT: dict[str, tuple[str, ...]] = {
+    WHOLE: (),
+    "no attention": ("model.attention=none",),
+    "no mixing": ("model.mixing=false",),
+    "no local branch": ("model.local=false",),
+    "modes, not waves": ("basis.kind=cosine", "basis.modes=[15, 15]"),
+    "AdamW, not Muon": ("train.optimizer=adamw",),
+    "full blocks": ("model.light=false", "model.mixing=false", "model.norm=layer", "model.gain=3"),
+}
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which part of a table, how large, how often, and trained how."""
+    """Which part of a table, how large, how often, and trained how on how many samples."""
 
     scale: Scale = "small"
     seeds: int = 1
     problems: Sequence[str] = ()
     systems: Sequence[str] = ()
     recipe: Recipe = "published"
+    samples: int | None = None
 
     def keeps(self, problem: str) -> bool:
         return not self.problems or problem in self.problems
 
     def cells(self, problem: str, system: str, *changes: str) -> tuple[Cell, ...]:
         first = budgeted(Cell(problem, self.scale, system, changes))
+        if self.samples is not None:
+            first = with_samples(first, self.samples)
         if self.recipe == "shared":
             first = with_shared_recipe(first)
         return tuple(replace(first, seed=seed) for seed in range(self.seeds))
@@ -53,7 +67,7 @@ def basis_number(wanted: Wanted) -> Iterator[Entry]:
             for size, (count, number) in zip(
                 ("few", "medium", "many"), numbers.items(), strict=True
             ):
-                changes = _basis(wanted.scale, family, count)
+                changes = _basis(wanted.scale, family, count, problem)
                 cells = wanted.cells(problem, system, *changes)
                 yield Entry(f"{problem}, {family}{_of(system)}", size, cells, number)
 
@@ -63,14 +77,16 @@ def basis_choice(wanted: Wanted) -> Iterator[Entry]:
     for problem, numbers in paper.BASIS_CHOICE.items():
         for system in _subjects(wanted, problem):
             for family in families:
-                cells = wanted.cells(problem, system, *_basis(wanted.scale, family, 144))
+                changes = _basis(wanted.scale, family, 144, problem)
+                cells = wanted.cells(problem, system, *changes)
                 yield Entry(problem + _of(system), family, cells, numbers.get(family))
 
 
 def airfoil_basis(wanted: Wanted) -> Iterator[Entry]:
     for system in _subjects(wanted, "airfoil"):
         for family, (train, test) in paper.AIRFOIL_BASIS.items():
-            changes = _basis(wanted.scale, family, 128 if family == "laplacian" else 144)
+            count = 128 if family == "laplacian" else 144
+            changes = _basis(wanted.scale, family, count, "airfoil")
             cells = wanted.cells("airfoil", system, *changes)
             yield Entry("train" + _of(system), family, cells, train, value=train_error)
             yield Entry("test" + _of(system), family, cells, test)
@@ -108,6 +124,15 @@ def geometry(wanted: Wanted) -> Iterator[Entry]:
             yield Entry(way + suffix, "error", wanted.cells(_PLATES, system, *changes))
 
 
+def ingredients(wanted: Wanted) -> Iterator[Entry]:
+    """Of the problems whose preset has light blocks at this scale."""
+    for problem in filter(wanted.keeps, paper.PROBLEMS):
+        if not getattr(Cell(problem, wanted.scale).experiment.model, "light", False):
+            continue
+        for row, changes in _WITHOUT.items():
+            yield Entry(row, problem, wanted.cells(problem, SUPRA, *changes))
+
+
 TABLES: dict[str, tuple[str, Callable[[Wanted], Iterator[Entry]]]] = {
     "accuracy": ("Errors of all systems on all problems", accuracy),
     "basis-number": ("Number of basis functions", basis_number),
@@ -115,6 +140,7 @@ TABLES: dict[str, tuple[str, Callable[[Wanted], Iterator[Entry]]]] = {
     "airfoil-basis": ("Airfoil: eigenfunctions of the mesh or Fourier on the grid", airfoil_basis),
     "normalization": ("Normalisation", normalization),
     "model-size": ("Layers and hidden functions", model_size),
+    "ingredients": ("The network on grids, one part taken away", ingredients),
     "geometry": ("Plates with one to five holes, a mesh each", geometry),
 }
 
@@ -145,29 +171,32 @@ def _ways(scale: Scale) -> dict[str, tuple[str, ...]]:
         "(b) own, signs": ("basis.geometry=own", "basis.align=signs"),
         "(b) own, clusters": ("basis.geometry=own", "basis.align=clusters"),
         "(b) own, span": ("basis.geometry=own", "basis.align=span"),
-        "(c) cosine": _basis(scale, "cosine", plates.modes),
-        "(c) chebyshev": _basis(scale, "chebyshev", plates.modes),
+        "(c) cosine": _basis(scale, "cosine", plates.modes, _PLATES),
+        "(c) chebyshev": _basis(scale, "chebyshev", plates.modes, _PLATES),
     }
 
 
-def _basis(scale: Scale, family: str, count: int) -> tuple[str, ...]:
-    """Changes that make it ``count`` functions of a family, heads dividing them."""
+def _basis(scale: Scale, family: str, count: int, problem: str) -> tuple[str, ...]:
+    """Changes that make it ``count`` functions of a family, all of them in attention."""
     count = _fewer(scale, count)
     side = isqrt(count)
     match family:
         case "fourier":
-            return ("basis.kind=fourier", f"basis.modes=[{side // 2}, {side // 2}]",
-                    "basis.constant=false", f"model.heads={side}")  # fmt: skip
+            modes, heads = f"[{side // 2}, {side // 2}]", side
+            special: tuple[str, ...] = ("basis.constant=false", "basis.period=1")
         case "chebyshev" | "cosine":
-            modes = f"[{side}, {side}]"
+            modes, heads, special = f"[{side}, {side}]", side, ()
         case "complete fourier":  # 2n + 1 functions per axis: the next smaller number
             half = (side - 1) // 2
-            return ("basis.kind=fourier", f"basis.modes=[{half}, {half}]", "basis.constant=true",
-                    f"model.heads={2 * half + 1}")  # fmt: skip
+            modes, heads = f"[{half}, {half}]", 2 * half + 1
+            special = ("basis.constant=true", "basis.period=1")
         case _:
-            modes = str(count)
-    heads = side if side * side == count else 8
-    return f"basis.kind={family}", f"basis.modes={modes}", f"model.heads={heads}"
+            modes, heads, special = str(count), 8, ()
+            if family == "laplacian" and problem == "airfoil":  # every sample has its own grid
+                special = ("basis.geometry=mean",)
+    kind = family.split()[-1]
+    attention = ("model.rank=null", f"model.heads={heads}")
+    return f"basis.kind={kind}", f"basis.modes={modes}", *special, *attention
 
 
 def _fewer(scale: Scale, count: int) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from supra.experiment.preset import SUPRA
+from supra.experiment.reproduce.entries import WHOLE
 from supra.experiment.reproduce.table import Found, Measured
 
 
@@ -12,6 +13,8 @@ def remarks(name: str, measured: Measured) -> Iterator[str]:
         yield from _ranks(measured)
     elif name == "geometry":
         yield from _ways(measured)
+    elif name == "ingredients":
+        yield from _worth(measured)
     else:
         yield from _ratios(measured)
 
@@ -48,6 +51,19 @@ def _ways(measured: Measured) -> Iterator[str]:
     yield f"Lowest error: {row}. {worst.entry.row} has {worst.mean / best.mean:.2f} times as much."
     for other in others:
         yield f"{other.entry.row} has {other.mean / best.mean:.2f} times the error of {row}."
+
+
+def _worth(measured: Measured) -> Iterator[str]:
+    """How much larger errors are without a part."""
+    for row in measured.rows:
+        pairs = [(measured.at(row, c), measured.at(WHOLE, c)) for c in measured.columns]
+        times = [
+            f"{less.mean / whole.mean:.2f} ({less.entry.column})"
+            for less, whole in pairs
+            if less is not None and whole is not None and less != whole
+        ]
+        if times:
+            yield f"{row}: {', '.join(times)} times the error of {WHOLE}."
 
 
 def _ratios(measured: Measured) -> Iterator[str]:

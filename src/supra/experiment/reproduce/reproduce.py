@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from supra.basis.eigen import Report
+from supra.experiment.errors import ConfigError
 from supra.experiment.preset import SUPRA
 from supra.experiment.reproduce.budget import Budget, as_long_as_supra, probe
 from supra.experiment.reproduce.cell import Cell
@@ -31,7 +32,10 @@ def reproduce(
         return run_cells(cells, root, workers, cluster, report)
 
     title, make = TABLES[table]
+    _check_problems(table, wanted)
     entries = list(make(wanted))
+    if not entries:
+        raise ConfigError(f"The table {table} has nothing at scale {wanted.scale}.")
     if budget == "time":
         title += ", as much CPU time for each as for SUPRA"
         entries = _timed(entries, run([probe(c) for e in entries for c in _with_supra(e)]))
@@ -39,10 +43,27 @@ def reproduce(
     found = [Found(e, tuple(outcomes[cell] for cell in e.cells)) for e in entries]
     if wanted.recipe == "shared":
         title += ", all trained by SUPRA's recipe"
-    parts = (table, "" if budget == "epochs" else budget,
-             "" if wanted.recipe == "published" else wanted.recipe, wanted.scale)  # fmt: skip
-    measured = Measured("-".join(filter(None, parts)), title, found)
+    if wanted.samples is not None:
+        title += f", {wanted.samples} training samples"
+    special = {
+        budget: budget != "epochs",
+        wanted.recipe: wanted.recipe != "published",
+        f"{wanted.samples}-samples": wanted.samples is not None,
+    }
+    parts = (table, *(part for part, there in special.items() if there), wanted.scale)
+    measured = Measured("-".join(parts), title, found)
     return replace(measured, remarks=tuple(remarks(table, measured)))
+
+
+def _check_problems(table: str, wanted: Wanted) -> None:
+    """A problem that is not in the table would be left out without a word."""
+    _, make = TABLES[table]
+    known = {entry.cells[0].problem for entry in make(replace(wanted, problems=()))}
+    for problem in wanted.problems:
+        if problem not in known:
+            raise ConfigError(
+                f"The table {table} has the problems {', '.join(sorted(known))}: got {problem}."
+            )
 
 
 def _with_supra(entry: Entry) -> list[Cell]:

@@ -1,0 +1,68 @@
+"""A layer with one map at each point: for grids, where modes and a local branch do the rest."""
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import gelu
+
+from supra.basis.sampled import Sampled
+from supra.model.attention import SubspaceAttention
+from supra.model.block import Block, is_shared
+from supra.model.frugal import linear
+
+
+class LightBlock(Block):
+    r"""``x + skip(h) + attention(h) + mixing(h)`` with ``h = gelu(x)``.
+
+    Neither norms nor a map of two layers: about a third of the work of a `SupraBlock` at every
+    point. Attention and mixing are sums in the subspace, projected and reconstructed once.
+
+    Args:
+        width: functions.
+        attention: between their coordinates, or None to see what it is worth.
+        mixing: another map of the coordinates, added; see `supra.model.mixing`.
+        local: another map of the values at the points, added.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        attention: SubspaceAttention | None,
+        *,
+        mixing: nn.Module | None = None,
+        local: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        if attention is None and mixing is None:
+            raise ValueError("A light block needs attention or mixing: got neither.")
+        self.attention, self.mixing, self.local = attention, mixing, local
+        self.skip = nn.Linear(width, width)
+
+    def prepared(
+        self, fields: Float[Tensor, "batch points channels"], basis: Sampled
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        values = gelu(fields)
+        return fields, values, values
+
+    def coefficients(
+        self, values: Float[Tensor, "batch points channels"], basis: Sampled
+    ) -> Float[Tensor, "batch channels modes"]:
+        return basis.coefficients(values)
+
+    def changed(
+        self, coordinates: Float[Tensor, "batch channels modes"]
+    ) -> Float[Tensor, "batch channels modes"]:
+        parts = [part(coordinates) for part in (self.attention, self.mixing) if part is not None]
+        return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+
+    def updated(
+        self,
+        fields: Float[Tensor, "batch points channels"],
+        values: Float[Tensor, "batch points channels"],
+        coordinates: Float[Tensor, "batch channels modes"],
+        basis: Sampled,
+    ) -> Float[Tensor, "batch points channels"]:
+        weight, bias = self.skip.weight, self.skip.bias
+        fields = linear(values, weight, bias, onto=fields, steady=is_shared(basis))
+        if self.local is not None:
+            fields = fields + self.local(values, basis)
+        return basis.fields(coordinates, onto=fields)

@@ -1,0 +1,120 @@
+"""Maps between functions that leave every mode by itself: one matrix per mode.
+
+Attention has one map of the modes for all functions. Here it is the other way round, as in a
+Fourier layer: every mode of a function takes that mode of all functions.
+"""
+
+from collections.abc import Sequence
+from math import prod
+
+import torch
+from jaxtyping import Complex, Float
+from torch import Tensor, nn
+
+_START = 0.1  # small beside the skip: a block begins near the identity
+
+
+class ModeMixing(nn.Module):
+    """A matrix between the functions for every mode, of any basis."""
+
+    def __init__(self, width: int, modes: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(_START * width**-0.5 * torch.randn(modes, width, width))
+
+    def forward(
+        self, coordinates: Float[Tensor, "batch channels modes"]
+    ) -> Float[Tensor, "batch channels modes"]:
+        return torch.bmm(coordinates.permute(2, 0, 1), self.weight).permute(1, 2, 0)
+
+    def extra_repr(self) -> str:
+        modes, width, _ = self.weight.shape
+        return f"width={width}, modes={modes}"
+
+
+class WaveMixing(nn.Module):
+    r"""A complex matrix between the functions for every wave of a Fourier basis.
+
+    Cosine and sine of a frequency are the two parts of one wave, and a complex factor changes its
+    size and place alike wherever it is: the map commutes with translations. Its coordinates are
+    those of ``FourierBasis(counts, constant=True)``.
+
+    Args:
+        width: functions.
+        counts: frequencies along each axis.
+    """
+
+    analysis: Tensor
+    synthesis: Tensor
+
+    def __init__(self, width: int, counts: Sequence[int]) -> None:
+        super().__init__()
+        self.counts = tuple(counts)
+        analysis, synthesis = _matrices(self.counts)
+        self.register_buffer("analysis", analysis.float(), persistent=False)
+        self.register_buffer("synthesis", synthesis.float(), persistent=False)
+        # Real and imaginary parts side by side.
+        waves = len(analysis) // 2
+        self.weight = nn.Parameter(_START * width**-0.5 * torch.randn(waves, width, 2 * width))
+
+    def forward(
+        self, coordinates: Float[Tensor, "batch channels modes"]
+    ) -> Float[Tensor, "batch channels modes"]:
+        batch, channels, _ = coordinates.shape
+        waves = len(self.weight)
+        parts = (self.analysis @ coordinates.mT).view(batch, 2, waves, channels)
+        given = parts.permute(2, 1, 0, 3).reshape(waves, 2 * batch, channels)
+        products = torch.bmm(given, self.weight).view(waves, 2, batch, 2, channels)
+        products = products.permute(2, 1, 3, 0, 4).reshape(batch, 4 * waves, channels)
+        return (self.synthesis @ products).mT
+
+    def extra_repr(self) -> str:
+        return f"width={self.weight.shape[1]}, counts={self.counts}"
+
+
+def _matrices(
+    counts: tuple[int, ...],
+) -> tuple[Float[Tensor, "parts modes"], Float[Tensor, "modes products"]]:
+    """Real and imaginary parts of the waves from coordinates, and coordinates from the products of
+    parts and weights: real with real, real with imaginary, imaginary with real, and the last.
+    """
+    modes = [2 * count + 1 for count in counts]
+    waves = _to_waves(torch.eye(prod(modes), dtype=torch.float64).unflatten(1, modes))
+    analysis = torch.cat([waves.real.flatten(1), waves.imag.flatten(1)], dim=1)
+    one = torch.eye(waves[0].numel(), dtype=waves.dtype).unflatten(1, waves.shape[1:])
+    synthesis = torch.cat([_from_waves(factor * one) for factor in (1, 1j, 1j, -1)])
+    return analysis.mT.contiguous(), synthesis.flatten(1).mT.contiguous()
+
+
+def _to_waves(
+    coordinates: Float[Tensor, "batch *modes"],
+) -> Complex[Tensor, "batch *waves"]:
+    """Coefficients of ``exp(i(kx ± ly ± …))``, k and l from 0 up, from those of cos and sin.
+
+    Along the first axis k is not negative: the rest is the conjugate.
+    """
+    cosine, sine = _pairs(coordinates, 1)
+    waves = torch.complex(cosine, -sine)
+    for axis in range(2, coordinates.ndim):
+        cosine, sine = _pairs(waves, axis)
+        waves = torch.cat([cosine - 1j * sine, cosine + 1j * sine], dim=axis)
+    return waves
+
+
+def _from_waves(waves: Complex[Tensor, "batch *waves"]) -> Float[Tensor, "batch *modes"]:
+    for axis in reversed(range(2, waves.ndim)):
+        plus, minus = waves.chunk(2, dim=axis)
+        waves = _interleaved((plus + minus) / 2, (plus - minus) * 0.5j, axis)
+    return _interleaved(waves.real, -waves.imag, 1)
+
+
+def _pairs(array: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    """Cosines from frequency 0 and sines, 0 at frequency 0, from ``1, cos 1, sin 1, cos 2, …``."""
+    array = array.movedim(axis, 0)
+    cosine, sine = torch.cat([array[:1], array[1::2]]), torch.cat([0 * array[:1], array[2::2]])
+    return cosine.movedim(0, axis), sine.movedim(0, axis)
+
+
+def _interleaved(cosine: Tensor, sine: Tensor, axis: int) -> Tensor:
+    """The order of the basis again; what came out for the sine of frequency 0 is dropped."""
+    pairs = torch.stack([cosine, sine], dim=axis + 1).flatten(axis, axis + 1)
+    return torch.cat([pairs.narrow(axis, 0, 1), pairs.narrow(axis, 2, pairs.shape[axis] - 2)], axis)

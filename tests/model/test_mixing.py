@@ -1,0 +1,129 @@
+"""Maps between functions, mode by mode."""
+
+from functools import partial
+from itertools import product
+
+import pytest
+import torch
+
+from supra.basis import CosineBasis, FourierBasis
+from supra.domain import Grid
+from supra.model import ModeMixing, SupraOperator, WaveMixing
+
+F64 = torch.float64
+
+
+def moved(fields, shape, shift):
+    axes = tuple(range(1, len(shape) + 1))
+    return fields.unflatten(1, shape).roll(shift, axes).flatten(1, len(shape))
+
+
+def of_wave(waves, k, n):
+    """The matrix of exp(i(kx + ny)); that of −k, −n is its conjugate."""
+    if k < 0:
+        return of_wave(waves, -k, -n).conj()
+    signs = [sign for sign in (0, 1) if n == 0 or sign == (n < 0)]
+    matrix = sum(waves[k, sign, abs(n)] for sign in signs) / len(signs)
+    if k > 0:
+        return matrix
+    signs = [1 - sign for sign in signs]  # at k = 0 both waves are in the table
+    return (matrix + sum(waves[0, sign, abs(n)] for sign in signs).conj() / len(signs)) / 2
+
+
+def test_every_mode_has_its_matrix():
+    mixing, coordinates = ModeMixing(3, modes=5), torch.randn(2, 3, 5)
+    mixed = mixing(coordinates)
+    for mode in range(5):
+        expected = coordinates[:, :, mode] @ mixing.weight[mode]
+        torch.testing.assert_close(mixed[:, :, mode], expected)
+
+
+@pytest.mark.parametrize("shape", [(9,), (8, 11), (7, 8, 6)])
+def test_waves_commute_with_translations(shape):
+    counts = tuple(range(2, 2 + len(shape)))[::-1] if len(shape) < 3 else (3, 2, 2)
+    basis = FourierBasis(counts, constant=True).sample(Grid(shape, periodic=True), dtype=F64)
+    mixing = WaveMixing(4, counts).double()
+    fields = torch.randn(2, basis.points, 4, dtype=F64)
+    shift = tuple(range(1, len(shape) + 1))
+
+    def mixed(values):
+        return basis.fields(mixing(basis.coefficients(values)))
+
+    torch.testing.assert_close(
+        mixed(moved(fields, shape, shift)), moved(mixed(fields), shape, shift)
+    )
+    assert mixed(fields).abs().max() > 0.01
+
+
+def test_waves_are_a_convolution_by_fft():
+    """A Fourier layer with the same weights, by way of PyTorch's FFT."""
+    rows, columns, count = 9, 12, 3
+    basis = FourierBasis((count, count), constant=True).sample(
+        Grid((rows, columns), periodic=True), dtype=F64
+    )
+    mixing = WaveMixing(2, (count, count)).double()
+    fields = torch.randn(3, basis.points, 2, dtype=F64)
+    waves = torch.complex(*mixing.weight.chunk(2, dim=2)).unflatten(0, (count + 1, 2, count + 1))
+    spectrum = torch.fft.fft2(fields.unflatten(1, (rows, columns)), dim=(1, 2))
+    kept = torch.zeros_like(spectrum)
+    for k, n in product(range(-count, count + 1), repeat=2):
+        kept[:, k, n] = spectrum[:, k, n] @ of_wave(waves, k, n)
+    expected = torch.fft.ifft2(kept, dim=(1, 2))
+    assert expected.imag.abs().max() < 1e-12
+    found = basis.fields(mixing(basis.coefficients(fields)))
+    torch.testing.assert_close(found, expected.real.flatten(1, 2))
+
+
+def test_a_light_network_without_attention_commutes_with_translations():
+    """So do its convolutions, which close where the grid does."""
+    shape, counts = (12, 16), (3, 4)
+    basis = FourierBasis(counts, constant=True).sample(Grid(shape, periodic=True), dtype=F64)
+    network = SupraOperator(
+        2,
+        1,
+        basis.modes,
+        width=6,
+        depth=3,
+        heads=2,
+        rank=8,
+        light=True,
+        mixing=partial(WaveMixing, counts=counts),
+        local=True,
+    ).double()
+    with torch.no_grad():
+        for block in network.blocks:
+            block.attention.output.weight.zero_()
+            block.attention.output.bias.zero_()
+    inputs = torch.randn(2, basis.points, 2, dtype=F64)
+    found = network(moved(inputs, shape, (3, 5)), basis)
+    torch.testing.assert_close(found, moved(network(inputs, basis), shape, (3, 5)))
+
+
+def test_mixing_is_refused_outside_of_light_blocks():
+    for options in ({"mixing": partial(ModeMixing, modes=4)}, {"attention": False}):
+        with pytest.raises(ValueError, match="are for light blocks"):
+            SupraOperator(1, 1, 4, heads=2, **options)
+    with pytest.raises(ValueError, match="attention or mixing"):
+        SupraOperator(1, 1, 4, heads=2, light=True, attention=False)
+
+
+def test_a_light_block_is_its_formula():
+    basis = CosineBasis((3, 3)).sample(Grid((6, 5)), dtype=F64)
+    network = SupraOperator(
+        1, 1, 9, width=4, depth=1, heads=3, light=True, mixing=partial(ModeMixing, modes=9)
+    ).double()
+    (block,) = network.blocks
+    fields = torch.randn(2, 30, 4, dtype=F64, requires_grad=True)
+    values = torch.nn.functional.gelu(fields)
+    coordinates = basis.coefficients(values)
+    inside = block.attention(coordinates) + block.mixing(coordinates)
+    expected = fields + block.skip(values) + basis.fields(inside)
+    found = block(fields, basis)
+    torch.testing.assert_close(found, expected)
+    weights = [fields, *block.parameters()]
+    for ours, theirs in zip(
+        torch.autograd.grad(found.square().sum(), weights),
+        torch.autograd.grad(expected.square().sum(), weights),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, theirs)
