@@ -9,7 +9,8 @@ import typer
 
 from supra.cli.screen import console, errors, table
 from supra.domain.choice import check_choice
-from supra.experiment.benchmark import SETTINGS, efficiency
+from supra.experiment.benchmark import SETTINGS, Setting, efficiency
+from supra.experiment.efficiency import Cost
 from supra.experiment.errors import ConfigError
 from supra.experiment.preset import Scale, preset_names, system_names
 from supra.experiment.progress import progress
@@ -99,8 +100,11 @@ def _refuse(name: str, **given: object) -> None:
 def _efficiency(out: Path, quick: bool) -> None:
     """Measured here and now: nothing is trained."""
     torch.manual_seed(0)
-    found = efficiency(console, SETTINGS[:1], rounds=1) if quick else efficiency(console)
-    for path in write_efficiency(found, out):
+    found: dict[Setting, list[Cost]] = {}
+    for setting in SETTINGS[:1] if quick else SETTINGS:
+        found |= efficiency(console, [setting], rounds=1 if quick else None)
+        paths = write_efficiency(found, out)  # the last setting takes long, and much memory
+    for path in paths:
         console.print(str(path), highlight=False, soft_wrap=True)
 
 

@@ -47,32 +47,36 @@ class _Convolved(Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None]:
         values, weight = ctx.saved_tensors
         step, periodic = ctx.step, ctx.periodic
-        margin = 2 * step
-        wider = pad(gradient, (0, 0, margin, margin, margin, margin))
-        of_wider = _depthwise(wider, weight.flip(2, 3), None, step)
+        of_wider = _depthwise(gradient, weight.flip(2, 3), None, step, zeros=2 * step)
         of_values = _folded(_folded(of_wider, 1, step, periodic[0]), 2, step, periodic[1])
         of_weight = _of_weight(_continued(values, step, periodic), gradient, weight, step)
         return of_values, of_weight, gradient.sum((0, 1, 2)), None, None
 
 
-def _depthwise(values: Tensor, weight: Tensor, bias: Tensor | None, step: int) -> Tensor:
+def _depthwise(
+    values: Tensor, weight: Tensor, bias: Tensor | None, step: int, zeros: int = 0
+) -> Tensor:
     """Channels stay last in memory, so neither permutation copies anything."""
-    grid = conv2d(values.permute(0, 3, 1, 2), weight, bias, dilation=step, groups=len(weight))
+    grid = values.permute(0, 3, 1, 2)
+    grid = conv2d(grid, weight, bias, padding=zeros, dilation=step, groups=len(weight))
     return grid.permute(0, 2, 3, 1)
 
 
 def _continued(values: Values, step: int, periodic: Periodic) -> Wider:
     """With ``step`` points more beyond every edge."""
+    batch, rows, columns, channels = values.shape
+    wider = values.new_empty(batch, rows + 2 * step, columns + 2 * step, channels)
+    wider[:, step:-step, step:-step] = values
     for axis, closed in zip((1, 2), periodic, strict=True):
         size = values.shape[axis]
+        before, after = wider.narrow(axis, 0, step), wider.narrow(axis, size + step, step)
         if closed:
-            before, after = values.narrow(axis, size - step, step), values.narrow(axis, 0, step)
+            before.copy_(wider.narrow(axis, size, step))
+            after.copy_(wider.narrow(axis, step, step))
         else:
-            shape = [step if place == axis else -1 for place in range(values.ndim)]
-            before = values.narrow(axis, 0, 1).expand(shape)
-            after = values.narrow(axis, size - 1, 1).expand(shape)
-        values = torch.cat([before, values, after], dim=axis)
-    return values
+            before.copy_(wider.narrow(axis, step, 1).expand_as(before))
+            after.copy_(wider.narrow(axis, size + step - 1, 1).expand_as(after))
+    return wider
 
 
 def _folded(wider: Wider, axis: int, step: int, closed: bool) -> Values:

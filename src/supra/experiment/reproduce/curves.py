@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from supra.experiment.reproduce.draw import Color, column_colors
 from supra.experiment.reproduce.table import Found, Measured
@@ -31,6 +32,10 @@ def curves(measured: Measured, root: Path) -> Figure:
             if found is not None:
                 _curve(axes, found, root, color)
         axes.set(title=row, xscale="log", yscale="log")
+        for axis in (axes.xaxis, axes.yaxis):  # plain numbers, few enough to read
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter(FormatStrFormatter("%g"))
+            axis.set_minor_formatter(NullFormatter())
         axes.spines[["top", "right"]].set_visible(False)
         if place % columns == 0:
             axes.set_ylabel("validation error, per cent")
