@@ -128,8 +128,8 @@ def test_the_published_size_starts_and_resumes(system, here):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("system", SYSTEMS)
-@pytest.mark.parametrize("problem", PROBLEMS)
-def test_every_published_size_starts_and_resumes(problem, system, here):
+@pytest.mark.parametrize("problem", [each for each in PROBLEMS if each != "darcy"])
+def test_every_other_published_size_starts_and_resumes(problem, system, here):
     _starts_and_resumes(problem, system)
 
 

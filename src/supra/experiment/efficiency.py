@@ -15,6 +15,7 @@ from torch.autograd.graph import saved_tensors_hooks
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.flop_counter import FlopCounterMode
 
+from supra.experiment.allocator import release_freed_memory
 from supra.model.product import ONEDNN
 
 
@@ -76,6 +77,7 @@ def costs(subjects: Sequence[Subject], rounds: int = 7) -> list[Cost]:
 
 
 def _cost(subject: Subject, seconds: dict[str, float], rate: float) -> Cost:
+    release_freed_memory()
     flops = forward_flops(subject)
     return Cost(
         subject,
