@@ -9,8 +9,6 @@ from jaxtyping import config, install_import_hook
 # Some virtual machines announce matrix units (AMX) that they do not let a program use, and then
 # every bfloat16 product fails. Without them the tests run everywhere; torch reads this when loaded.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
-if "PYTEST_XDIST_WORKER" in os.environ:  # several tests at once: threads would wait for each other
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
 _CHECK = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"  # int is a float
 install_import_hook("supra", _CHECK)
 

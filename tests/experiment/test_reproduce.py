@@ -100,6 +100,10 @@ def test_an_ingredient_is_taken_away_at_a_time(tmp_path):
     weights = {found.entry.row: found.weights for found in measured.found}
     assert weights["no attention"] < weights["the preset"] > weights["no mixing"]
     assert len(measured.remarks) == 6
+    with pytest.raises(ConfigError, match="leave out --models"):
+        reproduce("ingredients", Wanted("smoke", systems=("fno",)), tmp_path)
+    with pytest.raises(ConfigError, match="leave out --budget"):
+        reproduce("ingredients", Wanted("smoke"), tmp_path, budget="time")
     with pytest.raises(ConfigError, match="nothing at scale paper"):
         reproduce("ingredients", Wanted("paper"), tmp_path)
 

@@ -9,20 +9,20 @@ from torch.nn.functional import gelu
 
 from supra.basis.sampled import Sampled
 from supra.model.attention import SubspaceAttention
-from supra.model.frugal import linear, plus_activated
+from supra.model.frugal import Fields, linear, plus_activated
 from supra.model.norm import Norm, make_norm
+
+Coordinates = Float[Tensor, "batch channels modes"]
 
 
 class LocalBranch(Protocol):
     """A cheap operator between neighbouring points, added beside the attention.
 
     The subspace sees only what its modes resolve; what is sharper has to travel another way. It
-    takes standardised fields.
+    takes what the skip takes: standardised fields, or activated ones in a light block.
     """
 
-    def __call__(
-        self, fields: Float[Tensor, "batch points channels"], basis: Sampled
-    ) -> Float[Tensor, "batch points channels"]: ...
+    def __call__(self, fields: Fields, basis: Sampled) -> Fields: ...
 
 
 def is_shared(basis: Sampled) -> bool:
@@ -39,39 +39,31 @@ class Block(nn.Module, ABC):
 
     local: nn.Module | None
 
-    def forward(
-        self, fields: Float[Tensor, "batch points channels"], basis: Sampled
-    ) -> Float[Tensor, "batch points channels"]:
+    def forward(self, fields: Fields, basis: Sampled) -> Fields:
         fields, values, projected = self.prepared(fields, basis)
         coordinates = self.changed(self.coefficients(projected, basis))
         return self.updated(fields, values, coordinates, basis)
 
     @abstractmethod
-    def prepared(
-        self, fields: Float[Tensor, "batch points channels"], basis: Sampled
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def prepared(self, fields: Fields, basis: Sampled) -> tuple[Tensor, Tensor, Tensor]:
         """The fields, to go on with, and what is made of them for `updated` and `coefficients`."""
 
     @abstractmethod
-    def coefficients(
-        self, values: Float[Tensor, "batch points channels"], basis: Sampled
-    ) -> Float[Tensor, "batch channels modes"]:
+    def coefficients(self, values: Fields, basis: Sampled) -> Coordinates:
         """Coordinates of the prepared values, a sum over points."""
 
     @abstractmethod
-    def changed(
-        self, coordinates: Float[Tensor, "batch channels modes"]
-    ) -> Float[Tensor, "batch channels modes"]:
+    def changed(self, coordinates: Coordinates) -> Coordinates:
         """What is done in the subspace."""
 
     @abstractmethod
     def updated(
         self,
-        fields: Float[Tensor, "batch points channels"],
-        values: Float[Tensor, "batch points channels"],
-        coordinates: Float[Tensor, "batch channels modes"],
+        fields: Fields,
+        values: Fields,
+        coordinates: Coordinates,
         basis: Sampled,
-    ) -> Float[Tensor, "batch points channels"]:
+    ) -> Fields:
         """The new fields, at each point by itself once the coordinates are known."""
 
 
@@ -104,29 +96,23 @@ class SupraBlock(Block):
         self.dropout = nn.Dropout(dropout)
         self.mlp_out = nn.Linear(hidden, width, bias=False)
 
-    def prepared(
-        self, fields: Float[Tensor, "batch points channels"], basis: Sampled
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def prepared(self, fields: Fields, basis: Sampled) -> tuple[Tensor, Tensor, Tensor]:
         return self.attention_norm.standardised(fields, basis)
 
-    def coefficients(
-        self, values: Float[Tensor, "batch points channels"], basis: Sampled
-    ) -> Float[Tensor, "batch channels modes"]:
+    def coefficients(self, values: Fields, basis: Sampled) -> Coordinates:
         return self.attention_norm.coefficients(values, basis)
 
-    def changed(
-        self, coordinates: Float[Tensor, "batch channels modes"]
-    ) -> Float[Tensor, "batch channels modes"]:
+    def changed(self, coordinates: Coordinates) -> Coordinates:
         attended: Tensor = self.attention(coordinates)
         return attended
 
     def updated(
         self,
-        fields: Float[Tensor, "batch points channels"],
-        values: Float[Tensor, "batch points channels"],
-        coordinates: Float[Tensor, "batch channels modes"],
+        fields: Fields,
+        values: Fields,
+        coordinates: Coordinates,
         basis: Sampled,
-    ) -> Float[Tensor, "batch points channels"]:
+    ) -> Fields:
         steady = is_shared(basis)
         skip = self.attention_norm.scaled(self.skip.weight)
         fields = linear(values, skip, onto=fields, steady=steady)

@@ -1,20 +1,19 @@
 """A layer with one map at each point: for grids, where modes and a local branch do the rest."""
 
-from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
 from supra.basis.sampled import Sampled
 from supra.model.attention import SubspaceAttention
-from supra.model.block import Block, is_shared
-from supra.model.frugal import linear
+from supra.model.block import Block, Coordinates, is_shared
+from supra.model.frugal import Fields, linear
 
 
 class LightBlock(Block):
     r"""``x + skip(h) + attention(h) + mixing(h)`` with ``h = gelu(x)``.
 
-    Neither norms nor a map of two layers: about a third of the work of a `SupraBlock` at every
-    point. Attention and mixing are sums in the subspace, projected and reconstructed once.
+    Neither norms nor a map of two layers: one product with weights at every point instead of the
+    three of a `SupraBlock`. Attention and mixing are added in the subspace.
 
     Args:
         width: functions.
@@ -37,30 +36,24 @@ class LightBlock(Block):
         self.attention, self.mixing, self.local = attention, mixing, local
         self.skip = nn.Linear(width, width)
 
-    def prepared(
-        self, fields: Float[Tensor, "batch points channels"], basis: Sampled
-    ) -> tuple[Tensor, Tensor, Tensor]:
+    def prepared(self, fields: Fields, basis: Sampled) -> tuple[Tensor, Tensor, Tensor]:
         values = gelu(fields)
         return fields, values, values
 
-    def coefficients(
-        self, values: Float[Tensor, "batch points channels"], basis: Sampled
-    ) -> Float[Tensor, "batch channels modes"]:
+    def coefficients(self, values: Fields, basis: Sampled) -> Coordinates:
         return basis.coefficients(values)
 
-    def changed(
-        self, coordinates: Float[Tensor, "batch channels modes"]
-    ) -> Float[Tensor, "batch channels modes"]:
+    def changed(self, coordinates: Coordinates) -> Coordinates:
         parts = [part(coordinates) for part in (self.attention, self.mixing) if part is not None]
         return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
     def updated(
         self,
-        fields: Float[Tensor, "batch points channels"],
-        values: Float[Tensor, "batch points channels"],
-        coordinates: Float[Tensor, "batch channels modes"],
+        fields: Fields,
+        values: Fields,
+        coordinates: Coordinates,
         basis: Sampled,
-    ) -> Float[Tensor, "batch points channels"]:
+    ) -> Fields:
         weight, bias = self.skip.weight, self.skip.bias
         fields = linear(values, weight, bias, onto=fields, steady=is_shared(basis))
         if self.local is not None:

@@ -11,8 +11,8 @@ from torch.autograd.function import once_differentiable
 from supra.basis.errors import BasisError
 from supra.basis.sampled import Sampled
 from supra.basis.stencil import Stencil
+from supra.model.frugal import Fields
 
-Fields = Float[Tensor, "batch points channels"]
 Rows = Float[Tensor, "rows channels"]
 Kernel = Float[Tensor, "operators 1 channels"]
 

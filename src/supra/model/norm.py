@@ -12,10 +12,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from supra.basis.sampled import Sampled
-from supra.model.frugal import standardised
+from supra.model.frugal import Fields, standardised
 
 Norm = Literal["layer", "instance", "none"]
-Fields = Float[Tensor, "batch points channels"]
 
 
 class ChannelNorm(nn.Module):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from math import isqrt
 
 from supra.experiment.config import LaplacianConfig
+from supra.experiment.errors import ConfigError
 from supra.experiment.preset import SUPRA, Scale
 from supra.experiment.reproduce import paper
 from supra.experiment.reproduce.budget import budgeted, with_samples
@@ -126,6 +127,8 @@ def geometry(wanted: Wanted) -> Iterator[Entry]:
 
 def ingredients(wanted: Wanted) -> Iterator[Entry]:
     """Of the problems whose preset has light blocks at this scale."""
+    if wanted.systems:
+        raise ConfigError("The table ingredients is about our own network: leave out --models.")
     for problem in filter(wanted.keeps, paper.PROBLEMS):
         if not getattr(Cell(problem, wanted.scale).experiment.model, "light", False):
             continue

@@ -36,6 +36,8 @@ def reproduce(
     entries = list(make(wanted))
     if not entries:
         raise ConfigError(f"The table {table} has nothing at scale {wanted.scale}.")
+    if budget == "time" and all(cell.system == SUPRA for e in entries for cell in e.cells):
+        raise ConfigError("Time is counted in SUPRA's epochs: leave out --budget for SUPRA alone.")
     if budget == "time":
         title += ", as much CPU time for each as for SUPRA"
         entries = _timed(entries, run([probe(c) for e in entries for c in _with_supra(e)]))
