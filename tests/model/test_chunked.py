@@ -1,11 +1,13 @@
 """A part of the points at a time: the same numbers."""
 
+from functools import partial
+
 import pytest
 import torch
 
 from supra.basis import LaplacianBasis, SampledBasis
 from supra.domain import shapes
-from supra.model import SupraOperator
+from supra.model import ModeMixing, SupraOperator
 from supra.model.chunked import predict_in_chunks
 
 
@@ -24,6 +26,13 @@ def test_chunks_of_any_size_give_the_whole(norm, chunk, dtype, tolerance):
     expected = network(inputs, basis)
     found = predict_in_chunks(network, inputs, basis, chunk)
     torch.testing.assert_close(found, expected, atol=tolerance, rtol=tolerance)
+
+
+def test_light_blocks_go_in_chunks():
+    mixing = partial(ModeMixing, modes=16)
+    network, inputs, basis = given(torch.float64, light=True, mixing=mixing)
+    found = predict_in_chunks(network, inputs, basis, 37)
+    torch.testing.assert_close(found, network(inputs, basis))
 
 
 def test_what_needs_more_than_a_chunk_is_refused():
