@@ -25,6 +25,8 @@ from supra.problems import PerforatedPlate
 from supra.train import evaluate
 from supra.train.loss import relative_l2
 
+from .padding import assert_padding_changes_nothing
+
 pytestmark = [
     pytest.mark.usefixtures("unchecked"),
     # Six samples have not seen everything that a new one holds.
@@ -76,18 +78,6 @@ def experiment(basis: dict, **parts: dict) -> Experiment:
     model = {"width": 8, "depth": 2, "heads": 4, "norm": "instance"}
     content = {"data": {"name": "file", "root": "x.h5"}, "basis": basis, "model": model, **parts}
     return Experiment.model_validate(content)
-
-
-def assert_padding_changes_nothing(surrogate: Surrogate, samples: list[Sample], tol: float) -> None:
-    batch = surrogate.collate(samples)
-    assert batch.basis.values.ndim == 3
-    with torch.no_grad():
-        together = surrogate.predictor(batch.inputs, batch.basis)
-        for row, sample in zip(together, samples, strict=True):
-            alone = surrogate.collate([sample])
-            expected = surrogate.predictor(alone.inputs, alone.basis)[0]
-            found = row[: len(sample.inputs)]
-            assert (found - expected).abs().max() < tol * expected.abs().max()
 
 
 @pytest.mark.parametrize("way", WAYS)
