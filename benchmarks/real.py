@@ -8,9 +8,9 @@ FOLDER holds arrays of three packages under the MIT licence:
     pina/holed_poisson.npz      x, y, u (samples, points), triangles, corner (samples, 2)
     ezyrb/cylinder_flow.npz     points, triangles; pressure, vx, vy (times, points)
 
-All networks have the same samples, normalisation, loss, epochs and batches; SUPRA is trained by its
-presets' optimiser, the others by their published ones. It prints a table in Markdown and writes it
-to DIR, with the same numbers in JSON and a folder for every run.
+All networks have the same samples, normalisation, loss, epochs and batches; SUPRA is as `supra.fit`
+has it by default, the others are trained by their published recipes. It prints a table in Markdown
+and writes it to DIR, with the same numbers in JSON and a folder for every run.
 """
 
 import argparse
@@ -30,18 +30,22 @@ from scipy.spatial.distance import cdist
 import supra
 from supra.data import Channel, Layout, Sample
 from supra.data.cases.cell_field import point_means
+from supra.experiment.preset import merged
 from supra.experiment.run import RESULT
 from supra.train.loss import relative_l2
 
 Array = np.ndarray
 Parts = dict[str, dict[str, Any]]
-MUON = {"optimizer": "muon", "learning_rate": 3e-3}
-SMALL = {"width": 32, "depth": 4, "heads": 8, "mlp_ratio": 2}
-LIGHT = {"light": True, "mixing": True, "local": True, "rank": 32, "gain": 1}
+EIGEN = {"kind": "laplacian", "modes": 64}
+WAVES = {"kind": "fourier", "modes": [5, 5], "constant": True, "period": 1.2}
 Network = tuple[str, Parts]  # a system of the library, and what it has of its own
+# About as many weights as SUPRA has with 64 eigenfunctions, 0.56 million.
 OTHERS: dict[str, Network] = {
-    "Transolver": ("transolver", {"model": {"structured": False}}),
-    "GNOT": ("gnot", {}),
+    "Transolver": (
+        "transolver",
+        {"model": {"structured": False, "width": 128, "depth": 6, "slices": 64}},
+    ),
+    "GNOT": ("gnot", {"model": {"width": 48}}),
 }
 
 
@@ -100,16 +104,15 @@ def elastic_block(folder: Path) -> Problem:
     cut = len(samples) * 4 // 5
     names = ("log stiffness", "lower traction", "middle traction", "upper traction")
     shared: Parts = {
-        "basis": {"kind": "laplacian", "modes": 64},
+        "basis": EIGEN,
         "train": {"epochs": 10, "batch_size": 8},
     }
-    own: Parts = {"model": SMALL, "train": MUON}
     return Problem(
         samples[:cut],
         samples[cut:],
         Layout(_channels(*names), _channels("u1", "u2")),
         shared,
-        {"SUPRA": ("supra", own)},
+        {"SUPRA, eigenfunctions": ("supra", {}), "SUPRA, waves": ("supra", {"basis": WAVES})},
         (parameters[:cut], parameters[cut:]),
     )
 
@@ -129,7 +132,7 @@ def holed_poisson(folder: Path) -> Problem:
     order = np.random.default_rng(0).permutation(len(samples))
     train, test = np.split(order, [len(samples) * 4 // 5])
     shared: Parts = {
-        "basis": {"kind": "laplacian", "modes": 64, "geometry": "mean"},
+        "basis": EIGEN | {"geometry": "mean"},
         "train": {"epochs": 30, "batch_size": 4},
         "normalize": {"inputs": "point", "targets": "channel"},
     }
@@ -139,11 +142,9 @@ def holed_poisson(folder: Path) -> Problem:
         Layout(_channels("distance"), _channels("u")),
         shared,
         {
-            f"SUPRA, {geometry}": (
-                "supra",
-                {"basis": {"geometry": geometry}, "model": SMALL, "train": MUON},
-            )
-            for geometry in ("mean", "own")
+            "SUPRA, eigenfunctions (mean)": ("supra", {}),
+            "SUPRA, eigenfunctions (own)": ("supra", {"basis": {"geometry": "own"}}),
+            "SUPRA, waves": ("supra", {"basis": WAVES}),
         },
         (data["corner"][train], data["corner"][test]),
     )
@@ -170,16 +171,12 @@ def cylinder_flow(folder: Path, start: int = 16, last: int = 44) -> Problem:
         "train": {"epochs": 30, "batch_size": 4},
         "normalize": {"inputs": "point", "targets": "point"},
     }
-    own: Parts = {"model": SMALL, "train": MUON}
     return Problem(
         [piece(first) for first in range(start + (last - start) % steps, last, steps)],
         [piece(last)],
         Layout(channels, channels, "rollout", tuple(range(1, steps + 1))),
         shared,
-        {
-            "SUPRA": ("supra", own),
-            "SUPRA, light blocks": ("supra", {**own, "model": {**SMALL, **LIGHT}}),
-        },
+        {"SUPRA, eigenfunctions": ("supra", {})},
     )
 
 
@@ -306,12 +303,9 @@ def errors(predicted: Array, problem: Problem) -> tuple[float, dict[str, float]]
 def network_rows(name: str, problem: Problem, out: Path, epochs: int | None) -> Iterator[Row]:
     """SUPRA and the others, each trained once."""
     for model, (system, own) in {**problem.own, **OTHERS}.items():
-        parts = {
-            part: {**problem.shared.get(part, {}), **own.get(part, {})}
-            for part in {**problem.shared, **own}
-        }
+        parts = merged(problem.shared, own)
         if epochs is not None:
-            parts["train"]["epochs"] = epochs
+            parts = merged(parts, {"train": {"epochs": epochs}})
         run = out / "runs" / name / re.sub(r"\W+", "-", model.lower())
         yield _row(name, model, _result(problem, run, system, parts))
 

@@ -93,8 +93,13 @@ def test_fewer_samples_make_as_many_steps():
         next(accuracy(Wanted(problems=("darcy",), samples=951)))
 
 
+def test_a_network_for_grids_is_left_out_where_there_is_none():
+    plates = [entry.column for entry in accuracy(Wanted(problems=("plates",)))]
+    assert set(plates) == set(SYSTEMS) - {"fno"}
+
+
 def test_an_ingredient_is_taken_away_at_a_time(tmp_path):
-    measured = reproduce("ingredients", Wanted("smoke"), tmp_path)
+    measured = reproduce("ingredients", Wanted("smoke", problems=("darcy",)), tmp_path)
     assert measured.columns == ["darcy"]
     assert [found.failed for found in measured.found] == [False] * 7
     weights = {found.entry.row: found.weights for found in measured.found}
@@ -104,7 +109,7 @@ def test_an_ingredient_is_taken_away_at_a_time(tmp_path):
         reproduce("ingredients", Wanted("smoke", systems=("fno",)), tmp_path)
     with pytest.raises(ConfigError, match="leave out --budget"):
         reproduce("ingredients", Wanted("smoke"), tmp_path, budget="time")
-    with pytest.raises(ConfigError, match="nothing at scale paper"):
+    with pytest.raises(ConfigError, match="nothing of this at scale paper"):
         reproduce("ingredients", Wanted("paper"), tmp_path)
 
 
@@ -279,6 +284,8 @@ def test_the_remarks_count_where_supra_is_first(monkeypatch, tmp_path):
     found = reproduce("accuracy", wanted, tmp_path)
     assert "20% lower than that of lno" in found.remarks[0]
     assert found.remarks[-1] == "SUPRA has the lowest error on 2 of 2 problems."
+    alone = reproduce("accuracy", Wanted("smoke", 1, ("plates",), ("fno", "supra")), tmp_path)
+    assert alone.remarks == ("SUPRA has the lowest error on 0 of 0 problems.",)
 
 
 def test_the_remarks_on_geometry_name_the_best_way_and_the_others_factors(monkeypatch, tmp_path):
@@ -290,7 +297,7 @@ def test_the_remarks_on_geometry_name_the_best_way_and_the_others_factors(monkey
     monkeypatch.setattr("supra.experiment.reproduce.reproduce.run_cells", trained)
     found = reproduce("geometry", Wanted("smoke"), tmp_path)
     assert found.columns == ["error"]
-    assert len(found.rows) == 9
+    assert len(found.rows) == 10
     best = found.remarks[0]
     assert best.endswith("(b) own, unaligned has 2.50 times as much.")
     assert found.remarks[1].startswith("transolver has 1.50 times the error of (")

@@ -5,6 +5,7 @@ from itertools import product
 
 import pytest
 import torch
+from torch.nn.functional import gelu
 
 from supra.basis import CosineBasis, FourierBasis
 from supra.domain import Grid
@@ -105,6 +106,8 @@ def test_mixing_is_refused_outside_of_light_blocks():
             SupraOperator(1, 1, 4, heads=2, **options)
     with pytest.raises(ValueError, match="attention or mixing"):
         SupraOperator(1, 1, 4, heads=2, light=True, attention=False)
+    with pytest.raises(ValueError, match="`width` must be even, got 5"):
+        SupraOperator(1, 1, 4, width=5, heads=2, light=True)
 
 
 def test_a_light_block_is_its_formula():
@@ -114,7 +117,8 @@ def test_a_light_block_is_its_formula():
     ).double()
     (block,) = network.blocks
     fields = torch.randn(2, 30, 4, dtype=F64, requires_grad=True)
-    values = torch.nn.functional.gelu(fields)
+    first, second = fields.chunk(2, dim=-1)
+    values = torch.cat([gelu(first), first * second.tanh()], dim=-1)
     coordinates = basis.coefficients(values)
     inside = block.attention(coordinates) + block.mixing(coordinates)
     expected = fields + block.skip(values) + basis.fields(inside)

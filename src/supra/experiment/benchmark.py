@@ -74,13 +74,13 @@ def baseline_subjects(setting: Setting) -> list[Subject]:
 
 
 def light_subject(setting: Setting) -> Subject:
-    """A SUPRA of the same width and depth with less to do at each point: light blocks."""
-    basis = grid_basis(setting.side, 256)
+    """A SUPRA of the same width with less to do at each point: light blocks, and fewer."""
+    basis, depth = grid_basis(setting.side, 256), 6
     model = SupraOperator(
-        3, 1, basis.modes, width=setting.width, depth=DEPTH, rank=64, light=True, local=True
+        3, 1, basis.modes, width=setting.width, depth=depth, rank=64, light=True, local=True
     )
     inputs = torch.randn(BATCH, basis.points, 3)
-    return Subject("SUPRA N=256, light", model, (inputs, basis))
+    return Subject(f"SUPRA N=256, {depth} light blocks", model, (inputs, basis))
 
 
 def efficiency(

@@ -120,32 +120,36 @@ class SupraConfig(Settings):
     """The SUPRA network."""
 
     kind: Literal["supra"] = "supra"
-    width: int = Field(64, ge=1, description="functions inside the network")
-    depth: int = Field(8, ge=1, description="blocks")
-    heads: int = Field(8, ge=1, description="attention heads; a divisor of rank, or of the modes")
+    width: int = Field(40, ge=1, description="functions inside the network; even in light blocks")
+    depth: int = Field(5, ge=1, description="blocks")
+    heads: int = Field(4, ge=1, description="attention heads; a divisor of rank, or of the modes")
     rank: int | None = Field(
-        None, ge=1, description="numbers of queries, keys and values; by default as many as modes"
+        32, ge=1, description="numbers of queries, keys and values; null: as many as modes"
     )
-    mlp_ratio: float = Field(1.0, gt=0, description="hidden width of point-wise maps over width")
-    norm: Norm = Field("layer", description="over channels, over the domain, or none")
-    dropout: float = Field(0.0, ge=0, lt=1, description="probability")
     attention: Literal["paper", "self-biased", "none"] = Field(
         "self-biased",
         description="plain, or started at each function attending to itself; light blocks also "
         "go without",
     )
-    gain: float = Field(3.0, gt=0, description="factor on what self-biased attention gives")
+    gain: float = Field(1.0, gt=0, description="factor on what self-biased attention gives")
     light: bool = Field(
-        False, description="blocks of one point-wise map instead of three, without norms"
+        True, description="blocks of one point-wise map instead of three, without norms"
     )
     mixing: bool = Field(
-        False, description="in light blocks, also a matrix between the functions for every mode"
+        True, description="in light blocks, also a matrix between the functions for every mode"
     )
     local: bool = Field(
         False,
         description="an operator between neighbours beside attention: a 3×3 depthwise convolution "
         "on grids, Laplacian and gradients by finite elements on meshes",
     )
+    mlp_ratio: float = Field(
+        1.0, gt=0, description="not in light blocks: hidden width of point-wise maps over width"
+    )
+    norm: Norm = Field(
+        "layer", description="not in light blocks: over channels, over the domain, or none"
+    )
+    dropout: float = Field(0.0, ge=0, lt=1, description="not in light blocks: probability")
 
 
 class FnoConfig(Settings):

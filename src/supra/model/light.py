@@ -1,22 +1,22 @@
-"""A layer with one map at each point: for grids, where modes and a local branch do the rest."""
+"""A layer with one map at each point: modes, and on grids a local branch, do the rest."""
 
 from torch import Tensor, nn
-from torch.nn.functional import gelu
 
 from supra.basis.sampled import Sampled
 from supra.model.attention import SubspaceAttention
 from supra.model.block import Block, Coordinates, is_shared
 from supra.model.frugal import Fields, linear
+from supra.model.gate import gated
 
 
 class LightBlock(Block):
-    r"""``x + skip(h) + attention(h) + mixing(h)`` with ``h = gelu(x)``.
+    r"""``x + skip(h) + attention(h) + mixing(h)`` with ``h = gated(x)``.
 
     Neither norms nor a map of two layers: one product with weights at every point instead of the
     three of a `SupraBlock`. Attention and mixing are added in the subspace.
 
     Args:
-        width: functions.
+        width: functions, an even number.
         attention: between their coordinates, or None to see what it is worth.
         mixing: another map of the coordinates, added; see `supra.model.mixing`.
         local: another map of the values at the points, added.
@@ -33,11 +33,13 @@ class LightBlock(Block):
         super().__init__()
         if attention is None and mixing is None:
             raise ValueError("A light block needs attention or mixing: got neither.")
+        if width % 2:
+            raise ValueError(f"Light blocks multiply halves: `width` must be even, got {width}.")
         self.attention, self.mixing, self.local = attention, mixing, local
         self.skip = nn.Linear(width, width)
 
     def prepared(self, fields: Fields, basis: Sampled) -> tuple[Tensor, Tensor, Tensor]:
-        values = gelu(fields)
+        values = gated(fields)
         return fields, values, values
 
     def coefficients(self, values: Fields, basis: Sampled) -> Coordinates:

@@ -24,9 +24,9 @@ class TrainSettings(Settings):
     epochs: int = Field(100, ge=1, description="passes over the training set")
     batch_size: int = Field(8, ge=1, description="samples per step, over all processes")
     optimizer: Literal["adamw", "muon"] = Field(
-        "adamw", description="muon: for the matrices inside the blocks, AdamW for all else"
+        "muon", description="muon: for the matrices inside the blocks, AdamW for all else"
     )
-    learning_rate: float = Field(1e-3, gt=0, description="largest learning rate")
+    learning_rate: float = Field(3e-3, gt=0, description="largest learning rate")
     weight_decay: float = Field(1e-5, ge=0, description="decay of the weights per unit of rate")
     betas: tuple[float, float] = Field((0.9, 0.999), description="memory of AdamW's averages")
     schedule: Literal["onecycle", "cosine", "constant"] = Field(

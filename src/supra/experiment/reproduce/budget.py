@@ -18,6 +18,7 @@ _SHORTER: dict[str, dict[str, tuple[str, ...]]] = {
         "plasticity": ("train.epochs=8", "data.options.stride=2"),
         "airfoil": ("train.epochs=30", "data.options.stride=2"),
         "pipe": ("train.epochs=15", "data.options.stride=2"),
+        "plates": ("train.epochs=10",),
     }
 }
 

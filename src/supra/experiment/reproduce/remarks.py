@@ -21,7 +21,7 @@ def remarks(name: str, measured: Measured) -> Iterator[str]:
 
 def _ranks(measured: Measured) -> Iterator[str]:
     """Where SUPRA stands on every problem, against the best of the others."""
-    firsts = 0
+    firsts = compared = 0
     for row in measured.rows:
         found = _row(measured, row)
         supra = [f for f in found if f.entry.column == SUPRA]
@@ -30,13 +30,13 @@ def _ranks(measured: Measured) -> Iterator[str]:
             continue
         rival = min(others, key=lambda f: f.mean)
         change = supra[0].mean / rival.mean - 1
-        firsts += change < 0
+        firsts, compared = firsts + (change < 0), compared + 1
         word = "lower" if change < 0 else "higher"
         yield (
             f"{row}: SUPRA's error is {abs(change):.0%} {word} than that of {rival.entry.column}, "
             f"the best of the others."
         )
-    yield f"SUPRA has the lowest error on {firsts} of {len(measured.rows)} problems."
+    yield f"SUPRA has the lowest error on {firsts} of {compared} problems."
 
 
 def _ways(measured: Measured) -> Iterator[str]:
