@@ -110,6 +110,12 @@ def test_mixing_is_refused_outside_of_light_blocks():
         SupraOperator(1, 1, 4, width=5, heads=2, light=True)
 
 
+def test_a_map_per_mode_does_not_see_the_modes_signs():
+    mixing, coordinates = ModeMixing(3, modes=5).double(), torch.randn(2, 3, 5, dtype=F64)
+    signs = torch.tensor([1.0, -1, -1, 1, -1], dtype=F64)
+    torch.testing.assert_close(mixing(signs * coordinates), signs * mixing(coordinates))
+
+
 def test_a_light_block_is_its_formula():
     basis = CosineBasis((3, 3)).sample(Grid((6, 5)), dtype=F64)
     network = SupraOperator(

@@ -30,7 +30,7 @@ def aligned(
     weights: Float[np.ndarray, " points"],
     eigenvalues: Float[np.ndarray, " modes"],
     references: Float[np.ndarray, "points modes"],
-    align: Align = "span",
+    align: Align = "clusters",
 ) -> Float[np.ndarray, "points modes"]:
     """Orthonormal functions turned towards reference functions.
 
