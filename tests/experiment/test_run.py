@@ -289,6 +289,16 @@ def test_an_earlier_run_is_refused_then_replaced(here, command, monkeypatch, tmp
     assert History.read(tmp_path / "run").epochs == 1
 
 
+def test_a_run_that_failed_in_its_first_epoch_is_not_in_the_way(here, command, tmp_path):
+    """Its configuration and an empty table of metrics are nothing to lose."""
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "config.yaml").write_text("seed: 0")
+    (folder / "metrics.jsonl").touch()
+    status, _, err = command("train", "demo", "--scale", "smoke", "--out", folder)
+    assert status == 0, err
+
+
 @pytest.mark.parametrize(
     ("preset", "options", "message"),
     [

@@ -139,8 +139,7 @@ def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:
         raise TrainError(f"There is no run to resume in {folder}: {folder / LATEST} is missing.")
     if resume and overwrite:
         raise TrainError("A run is either resumed or overwritten: choose one.")
-    started = folder.exists() and any(path.name != CONFIG for path in folder.iterdir())
-    if started and not resume:
+    if _has_begun(folder) and not resume:
         if not overwrite:
             raise TrainError(
                 f"{folder} is not empty. Go on with it by --resume, replace it by --overwrite, or "
@@ -150,6 +149,12 @@ def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:
             raise TrainError(f"{folder} is not a run's folder ({CONFIG} is missing): not deleted.")
         shutil.rmtree(folder)
     folder.mkdir(parents=True, exist_ok=True)
+
+
+def _has_begun(folder: Path) -> bool:
+    """Whether there is anything to lose: more than a configuration and files without content."""
+    others = (path for path in folder.glob("*") if path.name != CONFIG)
+    return any(path.is_dir() or path.stat().st_size for path in others)
 
 
 def load_config(folder: Path) -> Experiment:
