@@ -73,7 +73,7 @@ class Case:
 
 
 WAVES = {"kind": "fourier", "modes": [4, 4], "constant": True, "period": 1.2}
-OWN = {"kind": "laplacian", "modes": 48, "geometry": "own", "align": "clusters"}
+OWN = {"kind": "laplacian", "modes": 48, "geometry": "own"}
 CASES = {
     "grid": Case(on_grid, (13, 15, 17), (17, 33, 65, 129), 257, WAVES),
     "plane mesh": Case(on_plate, (12, 14, 16), (16, 24, 48), 96, WAVES),

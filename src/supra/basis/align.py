@@ -30,7 +30,7 @@ def aligned(
     weights: Float[np.ndarray, " points"],
     eigenvalues: Float[np.ndarray, " modes"],
     references: Float[np.ndarray, "points modes"],
-    align: Align = "clusters",
+    align: Align = "signs",
 ) -> Float[np.ndarray, "points modes"]:
     """Orthonormal functions turned towards reference functions.
 

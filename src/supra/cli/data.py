@@ -36,7 +36,11 @@ def generate_command(
     ] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option("-s", metavar="OPTION=VALUE", help="An option of the problem; a wrong name lists them all."),
+        typer.Option(
+            "-s",
+            metavar="OPTION=VALUE",
+            help="An option of the problem; a wrong name lists them all.",
+        ),
     ] = None,
 ) -> None:
     """Solve random problems and write them as the community's files.

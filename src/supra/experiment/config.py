@@ -91,7 +91,7 @@ class LaplacianConfig(Settings):
         "default the box around them",
     )
     align: Align = Field(
-        "clusters",
+        "signs",
         description="for geometry=own: what is turned so that functions of different samples "
         "correspond",
     )
