@@ -273,6 +273,14 @@ def test_curves_are_the_errors_in_per_cent_against_the_cpu_minutes_so_far(measur
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["supra"]
 
 
+def test_what_a_table_of_one_column_compares_is_drawn_in_one_panel(measured, tmp_path):
+    one = replace(measured, found=[f for f in measured.found if f.entry.column == "supra"])
+    assert (one.columns, len(one.rows)) == (["supra"], 2)
+    (axes,) = curves(one, tmp_path).axes
+    assert axes.get_title() == "supra"
+    assert curves(measured, tmp_path).axes[0].get_title() == "darcy"
+
+
 def test_the_remarks_count_where_supra_is_first(monkeypatch, tmp_path):
     errors = {"supra": 0.02, "fno": 0.03, "lno": 0.025}
 

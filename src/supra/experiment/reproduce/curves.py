@@ -21,10 +21,11 @@ def draw_curves(measured: Measured, root: Path, path: Path) -> None:
 
 def curves(measured: Measured, root: Path) -> Figure:
     """One line per system (first seed); ``root`` is where the runs are."""
+    measured = measured.for_pictures
     rows = measured.rows
     lines = ceil(len(rows) / _COLUMNS)
     columns = min(len(rows), _COLUMNS)
-    figure = Figure(figsize=(4.2 * columns, 3.2 * lines), layout="constrained")
+    figure = Figure(figsize=(max(7, 4.2 * columns), max(4, 3.2 * lines)), layout="constrained")
     for place, row in enumerate(rows):
         axes = figure.add_subplot(lines, columns, place + 1)
         for column, color in column_colors(measured).items():

@@ -13,16 +13,18 @@ _WIDTH = 0.8  # of a group of bars
 
 
 def draw(measured: Measured, path: Path) -> None:
-    """Groups of bars, one group per row of the table, errors on a logarithmic axis."""
-    rows = measured.rows
-    figure = Figure(figsize=(2.5 + 1.6 * len(rows), 4), layout="constrained")
+    """Groups of bars, one per row of the table; a logarithmic axis where errors differ much."""
+    measured = measured.for_pictures
+    rows, means = measured.rows, [found.mean for found in measured.found if not found.failed]
+    figure = Figure(figsize=(max(7, 2.5 + 1.6 * len(rows)), 4), layout="constrained")
     axes = figure.add_subplot()
     for number, (column, color) in enumerate(column_colors(measured).items()):
         _bars(axes, measured, column, number, color)
     if any(found.entry.paper is not None for found in measured.found):
         axes.plot([], [], "k_", markersize=12, label="the paper")
     axes.set_xticks(range(len(rows)), rows, rotation=20 if len(rows) > 3 else 0)
-    axes.set_yscale("log")
+    if means and max(means) > 10 * min(means):
+        axes.set_yscale("log")
     axes.set_ylabel("relative L2 error, per cent")
     axes.set_title(measured.title, loc="left")
     axes.spines[["top", "right"]].set_visible(False)

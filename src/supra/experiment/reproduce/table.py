@@ -1,7 +1,7 @@
 """A table: rows and columns of cells, the paper's numbers beside them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan, nan
 from statistics import mean, stdev
 from typing import Any
@@ -105,3 +105,14 @@ class Measured:
     def at(self, row: str, column: str) -> Found | None:
         matching = (f for f in self.found if (f.entry.row, f.entry.column) == (row, column))
         return next(matching, None)
+
+    @property
+    def for_pictures(self) -> "Measured":
+        """A table of one column lies on its side there: what it compares belongs side by side."""
+        if len(self.columns) > 1:
+            return self
+        turned = [
+            replace(f, entry=replace(f.entry, row=f.entry.column, column=f.entry.row))
+            for f in self.found
+        ]
+        return replace(self, found=turned)
