@@ -363,6 +363,8 @@ BAD = [
     (("train", "missing.yaml"), "neither a preset"),
     (("train", "demo", "--resume", "--out", "nowhere"), "nowhere"),
     (("train", "demo", "--resume", "--overwrite"), "choose one"),
+    (("train", "demo", "-s", "model.norm=instance"), "light blocks have no `norm`"),
+    (("train", "demo", "-s", "model.mlp_ratio=2"), "light blocks have no `mlp_ratio`"),
     (("train", "demo", "--resume", "-s", "train.epochs=9"), "keeps its settings"),
     (("train", "demo", "--scale", "smoke", "--out", "x", "--device", "gpu"), "gpu"),
     (("evaluate", "nowhere"), "nowhere"),

@@ -149,7 +149,14 @@ class SupraConfig(Settings):
     norm: Norm = Field(
         "layer", description="not in light blocks: over channels, over the domain, or none"
     )
-    dropout: float = Field(0.0, ge=0, lt=1, description="not in light blocks: probability")
+    dropout: float = Field(0.0, ge=0, lt=1, description="probability; light blocks: in attention")
+
+    @model_validator(mode="after")
+    def _every_field_is_used(self) -> "SupraConfig":
+        for name in ("mlp_ratio", "norm") if self.light else ():
+            if getattr(self, name) != type(self).model_fields[name].default:
+                raise ValueError(f"light blocks have no `{name}`: set light=false, mixing=false")
+        return self
 
 
 class FnoConfig(Settings):

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -60,6 +61,11 @@ class Cell:
 
     def command(self, folder: Path) -> str:
         return "supra " + shlex.join(self.arguments(folder))
+
+
+def changes_to(part: str, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Values of a part of an experiment, as changes such as ``train.epochs=8``."""
+    return tuple(f"{part}.{name}={json.dumps(value)}" for name, value in values.items())
 
 
 def _of_run(experiment: Experiment, **options: Any) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """What is trained for each table of the paper."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isqrt
@@ -10,7 +9,7 @@ from supra.experiment.errors import ConfigError
 from supra.experiment.preset import SUPRA, Scale
 from supra.experiment.reproduce import paper
 from supra.experiment.reproduce.budget import budgeted, with_samples
-from supra.experiment.reproduce.cell import Cell
+from supra.experiment.reproduce.cell import Cell, changes_to
 from supra.experiment.reproduce.recipe import Recipe, with_shared_recipe
 from supra.experiment.reproduce.table import Entry, train_error
 
@@ -178,7 +177,6 @@ def _ways(scale: Scale, system: str) -> dict[str, tuple[str, ...]]:
     eigen = ("basis.kind=laplacian", f"basis.modes={side**2}", *heads)
     own = (*eigen, "basis.geometry=own")
     box = (f"basis.modes=[{side}, {side}]", *heads)
-    of_preset = (f"basis.{name}={json.dumps(value)}" for name, value in waves.model_dump().items())
     return {
         "(a) reference": (*eigen, "basis.geometry=reference"),
         "(b) own, unaligned": (*own, "basis.align=none"),
@@ -187,7 +185,7 @@ def _ways(scale: Scale, system: str) -> dict[str, tuple[str, ...]]:
         "(b) own, span": (*own, "basis.align=span"),
         "(c) cosine": ("basis.kind=cosine", *box),
         "(c) chebyshev": ("basis.kind=chebyshev", *box),
-        "(c) waves": (*of_preset, *heads),
+        "(c) waves": (*changes_to("basis", waves.model_dump()), *heads),
     }
 
 

@@ -1,11 +1,10 @@
 """How the systems are trained: each as its authors do, or all as SUPRA is."""
 
-import json
 from dataclasses import replace
 from typing import Any, Literal
 
 from supra.experiment.preset import SUPRA
-from supra.experiment.reproduce.cell import Cell
+from supra.experiment.reproduce.cell import Cell, changes_to
 
 Recipe = Literal["published", "shared"]
 _OWN = ("epochs", "batch_size")  # not a matter of the recipe
@@ -14,12 +13,10 @@ _OWN = ("epochs", "batch_size")  # not a matter of the recipe
 def with_shared_recipe(cell: Cell) -> Cell:
     """The cell with SUPRA's optimiser, learning rate and schedule on the same problem."""
     own, shared = _training(cell), _training(replace(cell, system=SUPRA, changes=()))
-    changes = tuple(
-        f"train.{name}={json.dumps(value)}"
-        for name, value in shared.items()
-        if name not in _OWN and value != own[name]
-    )
-    return replace(cell, changes=(*cell.changes, *changes))
+    other = {
+        name: value for name, value in shared.items() if name not in _OWN and value != own[name]
+    }
+    return replace(cell, changes=(*cell.changes, *changes_to("train", other)))
 
 
 def _training(cell: Cell) -> dict[str, Any]:

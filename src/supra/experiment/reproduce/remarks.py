@@ -36,7 +36,8 @@ def _ranks(measured: Measured) -> Iterator[str]:
             f"{row}: SUPRA's error is {abs(change):.0%} {word} than that of {rival.entry.column}, "
             f"the best of the others."
         )
-    yield f"SUPRA has the lowest error on {firsts} of {compared} problems."
+    if compared:
+        yield f"SUPRA has the lowest error on {firsts} of {compared} problems."
 
 
 def _ways(measured: Measured) -> Iterator[str]:
