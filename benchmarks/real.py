@@ -380,4 +380,7 @@ if __name__ == "__main__":
     parser.add_argument("--epochs", type=int, help="instead of each problem's own")
     parser.add_argument("--out", type=Path, default=Path("runs/real"))
     chosen = parser.parse_args()
-    main(chosen.folder, chosen.problems, chosen.out, chosen.epochs)
+    try:
+        main(chosen.folder, chosen.problems, chosen.out, chosen.epochs)
+    except FileNotFoundError as missing:
+        parser.error(f"{missing.filename} is missing: see the first lines of this script.")

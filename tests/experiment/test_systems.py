@@ -170,6 +170,7 @@ def test_a_convolution_on_the_c_grid_sees_its_shape(here, succeed):
         ("accuracy --models fnoo", "Did you mean 'fno'?"),
         ("accuracy --recipe nonsense", "'nonsense' is not one of 'published', 'shared'"),
         ("accuracy --problems darcy,surface", "The table accuracy has the problems airfoil, darcy"),
+        ("accuracy --problems plates --models fno", "pipe, plasticity for fno: got plates"),
         ("geometry --problems darcy", "The table geometry has the problems plates: got darcy"),
         ("normalization --models fno", "model.norm"),
         ("convergence --recipe shared", "Nothing is trained for the table convergence"),

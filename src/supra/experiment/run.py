@@ -135,6 +135,8 @@ def ensure_data(experiment: Experiment, report: Report) -> None:
 
 def prepare_folder(folder: Path, resume: bool, overwrite: bool) -> None:
     """Refuse to touch an earlier run unless told what to do with it."""
+    if folder.is_file():
+        raise TrainError(f"{folder} is a file: a run needs a folder.")
     if resume and not (folder / LATEST).exists():
         raise TrainError(f"There is no run to resume in {folder}: {folder / LATEST} is missing.")
     if resume and overwrite:

@@ -63,8 +63,10 @@ def _check_problems(table: str, wanted: Wanted) -> None:
     known = {entry.cells[0].problem for entry in make(replace(wanted, problems=()))}
     for problem in wanted.problems:
         if problem not in known:
+            systems = f" for {', '.join(wanted.systems)}" if wanted.systems else ""
             raise ConfigError(
-                f"The table {table} has the problems {', '.join(sorted(known))}: got {problem}."
+                f"The table {table} has the problems {', '.join(sorted(known))}{systems}: "
+                f"got {problem}."
             )
 
 
