@@ -324,3 +324,27 @@ def test_the_remarks_on_an_ablation_compare_the_order_with_the_papers(monkeypatc
     texts = " ".join(found.remarks)
     assert "darcy: best instance, in the paper layer; worst to best 3.00" in texts
     assert "plasticity: best instance, as in the paper" in texts
+    assert "training can fail (here: twice the error): confirmed here." in texts
+
+
+def test_findings_of_the_paper_are_confirmed_contradicted_or_both(monkeypatch, tmp_path):
+    depths = {2: 0.02, 3: 0.03, 4: 0.01}  # deeper is better, wider is not
+
+    def trained(cells, *_):
+        sizes = [(c, c.experiment.model) for c in cells]
+        wide = {c for c in cells if any("width" in change for change in c.changes)}
+        return {c: result(0.01 * m.width if c in wide else depths[m.depth]) for c, m in sizes}
+
+    monkeypatch.setattr("supra.experiment.reproduce.reproduce.run_cells", trained)
+    (verdict, *_) = reproduce("model-size", Wanted("smoke", 1, ("darcy",)), tmp_path).remarks
+    assert verdict.endswith("confirmed on darcy, layers; not on darcy, width.")
+
+    def diverged_with_eigenfunctions(cells, *_):
+        eigen = {c for c in cells if c.experiment.basis.kind == "laplacian"}
+        return {c: {"failed": "diverged"} if c in eigen else result(0.01) for c in cells}
+
+    monkeypatch.setattr(
+        "supra.experiment.reproduce.reproduce.run_cells", diverged_with_eigenfunctions
+    )
+    (verdict, *_) = reproduce("airfoil-basis", Wanted("smoke"), tmp_path).remarks
+    assert verdict.endswith("Fourier functions of the grid: contradicted here.")

@@ -154,7 +154,9 @@ class SupraConfig(Settings):
     @model_validator(mode="after")
     def _fits_the_blocks(self) -> "SupraConfig":
         if self.light and self.width % 2:
-            raise ValueError(f"light blocks multiply halves: `width` must be even, got {self.width}")
+            raise ValueError(
+                f"light blocks multiply halves: `width` must be even, got {self.width}"
+            )
         for name in ("mlp_ratio", "norm") if self.light else ():
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise ValueError(f"light blocks have no `{name}`: set light=false, mixing=false")

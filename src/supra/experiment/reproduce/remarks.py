@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from supra.experiment.preset import SUPRA
 from supra.experiment.reproduce.entries import WHOLE
+from supra.experiment.reproduce.findings import verdicts
 from supra.experiment.reproduce.table import Found, Measured
 
 
@@ -16,6 +17,7 @@ def remarks(name: str, measured: Measured) -> Iterator[str]:
     elif name == "ingredients":
         yield from _worth(measured)
     else:
+        yield from verdicts(name, measured)
         yield from _ratios(measured)
 
 

@@ -1,0 +1,83 @@
+"""What the paper concludes from its ablations, and whether a table measured here agrees."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import inf
+
+from supra.experiment.reproduce.table import Measured
+
+Errors = dict[str, float]  # by column; infinite where the training diverged
+_MUCH = 1.25  # times the best error
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A statement of the paper and the test of a row that supports it."""
+
+    statement: str
+    supported: Callable[[Errors], bool]
+
+
+def _few_suffice(errors: Errors) -> bool:
+    return errors["few"] <= _MUCH * min(errors.values())
+
+
+def _alike(errors: Errors) -> bool:
+    pair = errors["fourier"], errors["chebyshev"]
+    return max(pair) <= _MUCH * min(pair)
+
+
+def _eigen_wins(errors: Errors) -> bool:
+    return errors["laplacian"] < errors["fourier"]
+
+
+def _norm_needed(errors: Errors) -> bool:
+    return errors["none"] > 2 * min(errors["layer"], errors["instance"])
+
+
+def _instance_not_worse(errors: Errors) -> bool:
+    return errors["instance"] <= errors["layer"]
+
+
+def _larger_is_better(errors: Errors) -> bool:
+    return errors["large"] < errors["small"]
+
+
+FINDINGS: dict[str, Sequence[Finding]] = {
+    "basis-number": (
+        Finding(f"few basis functions do not hurt much (less than {_MUCH} times)", _few_suffice),
+    ),
+    "basis-choice": (
+        Finding(f"Fourier and Chebyshev are within {_MUCH} times of each other on grids", _alike),
+    ),
+    "airfoil-basis": (
+        Finding("eigenfunctions of the mesh beat Fourier functions of the grid", _eigen_wins),
+    ),
+    "normalization": (
+        Finding("without a norm training can fail (here: twice the error)", _norm_needed),
+        Finding("instance norm is slightly better than layer norm", _instance_not_worse),
+    ),
+    "model-size": (Finding("more layers and more functions lower the error", _larger_is_better),),
+}  # fmt: skip
+
+
+def verdicts(table: str, measured: Measured) -> Iterator[str]:
+    """One sentence for every finding: confirmed, contradicted, or where."""
+    for finding in FINDINGS.get(table, ()):
+        rows = {row: finding.supported(_errors(measured, row)) for row in measured.rows}
+        agree = [row for row, holds in rows.items() if holds]
+        differ = [row for row in rows if row not in agree]
+        yield f"The paper finds that {finding.statement}: {_verdict(agree, differ)}."
+
+
+def _verdict(agree: Sequence[str], differ: Sequence[str]) -> str:
+    if not differ:
+        return "confirmed here"
+    if not agree:
+        return "contradicted here"
+    return f"confirmed on {'; '.join(agree)}; not on {'; '.join(differ)}"
+
+
+def _errors(measured: Measured, row: str) -> Errors:
+    found = (measured.at(row, column) for column in measured.columns)
+    return {f.entry.column: inf if f.failed else f.mean for f in found if f is not None}
