@@ -17,7 +17,7 @@ import argparse
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from pathlib import Path
@@ -83,6 +83,12 @@ class Row:
 # ---- the data --------------------------------------------------------------------------------
 
 
+def arrays(path: Path) -> Mapping[str, Array]:
+    if not path.exists():
+        raise SystemExit(f"error: {path} is missing; the first lines of this script say more.")
+    return np.load(path)
+
+
 def elastic_block(folder: Path) -> Problem:
     """A block of 3×3 materials, held at the left, drawn at the right: 400 to learn, 100 to test.
 
@@ -90,7 +96,7 @@ def elastic_block(folder: Path) -> Problem:
     is 1. The last three are the horizontal tractions at the right side, from below. With these,
     the given displacements satisfy the equations of plane strain (Poisson's ratio 0.3).
     """
-    data = np.load(folder / "smithers" / "elastic_block.npz")
+    data = arrays(folder / "smithers" / "elastic_block.npz")
     mesh = supra.Mesh(data["points"], data["triangles"], name="elastic block").check()
     column, row = np.minimum(3 * mesh.points[mesh.cells].mean(axis=1), 2).astype(int).T
     parameters = np.concatenate([np.log(data["parameters"][:, :8]), data["parameters"][:, 8:]], 1)
@@ -122,7 +128,7 @@ def holed_poisson(folder: Path) -> Problem:
 
     Given are the positions and the distance from the boundary.
     """
-    data = np.load(folder / "pina" / "holed_poisson.npz")
+    data = arrays(folder / "pina" / "holed_poisson.npz")
     positions = np.stack([data["x"], data["y"]], axis=-1)
     samples = []
     for points, values in zip(positions, data["u"], strict=True):
@@ -156,7 +162,7 @@ def cylinder_flow(folder: Path, start: int = 16, last: int = 44) -> Problem:
     The steps up to there are learned, in pieces as long as the forecast; before ``start`` the
     inflow is switched on, which is over then.
     """
-    data = np.load(folder / "ezyrb" / "cylinder_flow.npz")
+    data = arrays(folder / "ezyrb" / "cylinder_flow.npz")
     mesh = supra.Mesh(data["points"], data["triangles"], name="channel").check()
     states = np.stack([data["pressure"], data["vx"], data["vy"]], axis=-1)  # (times, points, 3)
     steps = len(states) - 1 - last
@@ -380,7 +386,4 @@ if __name__ == "__main__":
     parser.add_argument("--epochs", type=int, help="instead of each problem's own")
     parser.add_argument("--out", type=Path, default=Path("runs/real"))
     chosen = parser.parse_args()
-    try:
-        main(chosen.folder, chosen.problems, chosen.out, chosen.epochs)
-    except FileNotFoundError as missing:
-        parser.error(f"{missing.filename} is missing: see the first lines of this script.")
+    main(chosen.folder, chosen.problems, chosen.out, chosen.epochs)

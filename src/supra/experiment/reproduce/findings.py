@@ -1,4 +1,4 @@
-"""What the paper concludes from its ablations, and whether a table measured here agrees."""
+"""What the paper's ablations show, and whether a table measured here agrees."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,13 @@ from math import inf
 from supra.experiment.reproduce.table import Measured
 
 Errors = dict[str, float]  # by column; infinite where the training diverged
-_MUCH = 1.25  # times the best error
+_MUCH = 1.5  # times the best error; the paper's own numbers differ by up to 1.41
+_LITTLE = 1.15
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement of the paper and the test of a row that supports it."""
+    """What the paper's numbers show, and the test of a row that supports it."""
 
     statement: str
     supported: Callable[[Errors], bool]
@@ -24,7 +25,7 @@ def _few_suffice(errors: Errors) -> bool:
 
 def _alike(errors: Errors) -> bool:
     pair = errors["fourier"], errors["chebyshev"]
-    return max(pair) <= _MUCH * min(pair)
+    return max(pair) <= _LITTLE * min(pair)
 
 
 def _eigen_wins(errors: Errors) -> bool:
@@ -35,8 +36,8 @@ def _norm_needed(errors: Errors) -> bool:
     return errors["none"] > 2 * min(errors["layer"], errors["instance"])
 
 
-def _instance_not_worse(errors: Errors) -> bool:
-    return errors["instance"] <= errors["layer"]
+def _norms_alike(errors: Errors) -> bool:
+    return errors["instance"] <= _LITTLE * errors["layer"]
 
 
 def _larger_is_better(errors: Errors) -> bool:
@@ -48,14 +49,14 @@ FINDINGS: dict[str, Sequence[Finding]] = {
         Finding(f"few basis functions do not hurt much (less than {_MUCH} times)", _few_suffice),
     ),
     "basis-choice": (
-        Finding(f"Fourier and Chebyshev are within {_MUCH} times of each other on grids", _alike),
+        Finding(f"Fourier and Chebyshev are within {_LITTLE} times of each other", _alike),
     ),
     "airfoil-basis": (
         Finding("eigenfunctions of the mesh beat Fourier functions of the grid", _eigen_wins),
     ),
     "normalization": (
         Finding("without a norm training can fail (here: twice the error)", _norm_needed),
-        Finding("instance norm is slightly better than layer norm", _instance_not_worse),
+        Finding(f"instance norm is no worse than {_LITTLE} times layer norm", _norms_alike),
     ),
     "model-size": (Finding("more layers and more functions lower the error", _larger_is_better),),
 }  # fmt: skip
@@ -67,7 +68,7 @@ def verdicts(table: str, measured: Measured) -> Iterator[str]:
         rows = {row: finding.supported(_errors(measured, row)) for row in measured.rows}
         agree = [row for row, holds in rows.items() if holds]
         differ = [row for row in rows if row not in agree]
-        yield f"The paper finds that {finding.statement}: {_verdict(agree, differ)}."
+        yield f"In the paper {finding.statement}: {_verdict(agree, differ)}."
 
 
 def _verdict(agree: Sequence[str], differ: Sequence[str]) -> str:
