@@ -54,7 +54,7 @@ def test_a_spectral_convolution_is_a_product_between_dense_fourier_matrices(shap
     along_y = torch.exp(2j * torch.pi * torch.outer(y, torch.arange(m, dtype=F64)))
     # A column of frequencies stands for its mirror image too, unless it is its own.
     twice = torch.tensor([1.0 if 2 * k in (0, columns) else 2.0 for k in range(m)], dtype=F64)
-    kernel = torch.complex(*layer.weight.unbind(-1))
+    kernel = torch.complex(*layer.weight.unflatten(-1, (-1, 2)).unbind(-1))
     hat = torch.einsum("xk,yl,bxyi->bkli", along_x.conj(), along_y.conj(), fields + 0j)
     mixed = torch.einsum("kl,klio,bkli->bklo", twice.expand(2 * m, m) + 0j, kernel, hat)
     expected = torch.einsum("xk,yl,bklo->bxyo", along_x, along_y, mixed).real / (rows * columns)

@@ -49,6 +49,19 @@ def test_steps_are_those_of_pytorch_up_to_its_bfloat16():
         assert (mine - other).norm() < 0.1 * moved
 
 
+def test_a_stack_of_matrices_moves_as_its_matrices_alone():
+    torch.manual_seed(0)
+    stack = torch.randn(2, 50, 4, 6)  # more than are taken at a time
+    together, alone = torch.nn.Parameter(stack.clone()), [*map(torch.nn.Parameter, stack[1])]
+    optimizers = Muon([together], lr=0.1), Muon(alone, lr=0.1)
+    together.grad = torch.randn_like(stack)
+    for matrix, gradient in zip(alone, together.grad[1], strict=True):
+        matrix.grad = gradient
+    for optimizer in optimizers:
+        optimizer.step()
+    torch.testing.assert_close(together[1], torch.stack(alone))
+
+
 def test_vectors_are_refused():
     with pytest.raises(ValueError, match="two axes"):
         Muon([torch.nn.Parameter(torch.zeros(3))], lr=0.1)

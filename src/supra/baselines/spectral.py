@@ -27,8 +27,8 @@ class SpectralConvolution(nn.Module):
         super().__init__()
         check_positive(modes=modes)
         self.modes = modes
-        # The last axis holds real and imaginary part: optimisers see real numbers only.
-        start = torch.rand(2 * modes, modes, in_channels, out_channels, 2)
+        # Real and imaginary parts alternate along the last axis: optimisers see real matrices.
+        start = torch.rand(2 * modes, modes, in_channels, 2 * out_channels)
         self.weight = nn.Parameter(start / (in_channels * out_channels))
 
     def forward(
@@ -39,7 +39,7 @@ class SpectralConvolution(nn.Module):
         if fields.dtype in (torch.bfloat16, torch.float16):  # there is no such Fourier transform
             fields = fields.float()
         coefficients = self._low(torch.fft.rfft2(fields, dim=(1, 2), norm="forward"))
-        kernel = torch.view_as_complex(self.weight)
+        kernel = torch.view_as_complex(self.weight.unflatten(-1, (-1, 2)))
         mixed = torch.einsum("bxyi,xyio->bxyo", coefficients, kernel)
         full = self._with_high(mixed, rows)
         return torch.fft.irfft2(full, s=(rows, columns), dim=(1, 2), norm="forward")
@@ -70,7 +70,7 @@ class SpectralConvolution(nn.Module):
             )
 
     def extra_repr(self) -> str:
-        return f"{self.weight.shape[2]}, {self.weight.shape[3]}, modes={self.modes}"
+        return f"{self.weight.shape[2]}, {self.weight.shape[3] // 2}, modes={self.modes}"
 
 
 class FourierLayer(nn.Module):

@@ -33,7 +33,6 @@ class LocalStencil(nn.Module):
         super().__init__()
         operators = 1 + dimensions
         bound = operators**-0.5  # as of a convolution with so many weights
-        # An axis more than a matrix has: weights of single functions are not for Muon.
         self.kernel = nn.Parameter(torch.empty(operators, 1, width).uniform_(-bound, bound))
 
     def forward(self, fields: Fields, basis: Sampled) -> Fields:

@@ -16,6 +16,7 @@ from torch.optim import Optimizer
 # Of the odd polynomial that takes singular values in (0, 1] to about 1 in five rounds.
 _COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 _ROUNDS = 5
+_TOGETHER = 64  # matrices at a time: few enough to stay in a processor's cache
 _RMS = 0.2  # size of a step's entries, that of AdamW's, so that one learning rate serves both
 
 
@@ -23,6 +24,12 @@ def orthogonalized(
     matrices: Float[Tensor, "count rows columns"],
 ) -> Float[Tensor, "count rows columns"]:
     """Each matrix with its singular values moved to about 1 (Newton–Schulz)."""
+    return torch.cat([_orthogonalized(part) for part in matrices.split(_TOGETHER)])
+
+
+def _orthogonalized(
+    matrices: Float[Tensor, "count rows columns"],
+) -> Float[Tensor, "count rows columns"]:
     a, b, c = _COEFFICIENTS
     tall = matrices.shape[1] > matrices.shape[2]
     x = matrices.mT if tall else matrices
@@ -37,7 +44,7 @@ class Muon(Optimizer):
     """For matrices between hidden layers; everything else needs another optimiser.
 
     Args:
-        matrices: weights of two axes.
+        matrices: weights of two axes, or of more, which are stacks of matrices in their last two.
         lr: learning rate, as for AdamW.
         momentum: of the moving average of gradients (Nesterov's kind).
         weight_decay: as for AdamW.
@@ -52,8 +59,8 @@ class Muon(Optimizer):
     ) -> None:
         super().__init__(matrices, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
         for group in self.param_groups:
-            if any(weight.ndim != 2 for weight in group["params"]):
-                raise ValueError("Muon takes weights of two axes only.")
+            if any(weight.ndim < 2 for weight in group["params"]):
+                raise ValueError("Muon takes weights of two axes or more only.")
 
     @torch.no_grad()
     def step(self, closure: Callable[[], float] | None = None) -> None:  # type: ignore[override]
@@ -72,8 +79,9 @@ class Muon(Optimizer):
         gradients: Any = [weight.grad for weight in weights]
         torch._foreach_lerp_(averages, gradients, 1 - momentum)
         ahead = torch._foreach_lerp(gradients, averages, momentum)
-        steps = orthogonalized(torch.stack(ahead)).unbind()
-        size = _RMS * max(weights[0].shape) ** 0.5
+        stacked = torch.stack(ahead)
+        steps = orthogonalized(stacked.flatten(0, -3)).view_as(stacked).unbind()
+        size = _RMS * max(stacked.shape[-2:]) ** 0.5
         torch._foreach_mul_(weights, 1 - rate * group["weight_decay"])
         torch._foreach_add_(weights, steps, alpha=-rate * size)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from math import cos, pi
 
 from torch import nn
+from torch.nn.modules.conv import _ConvNd
 from torch.optim import AdamW, Optimizer
 
 from supra.train.muon import Muon
@@ -21,7 +22,6 @@ def make_optimizers(model: nn.Module, settings: TrainSettings) -> list[Optimizer
         return [AdamW(weights, lr=rate, betas=settings.betas, weight_decay=decay)]
     inside = {id(weight) for weight in matrices}
     rest = [weight for weight in weights if id(weight) not in inside]
-    # "match_rms_adamw" makes steps as large as AdamW's, so one learning rate serves both.
     muon = Muon(matrices, lr=rate, weight_decay=decay)
     return [muon, AdamW(rest, lr=rate, betas=settings.betas, weight_decay=decay)]
 
@@ -52,8 +52,14 @@ def _between(start: float, end: float, progress: float) -> float:
 
 
 def _inner_matrices(model: nn.Module) -> Iterator[nn.Parameter]:
-    """Weights of the linear maps between hidden layers."""
-    for name, weight in model.named_parameters():
+    """Weights of the linear maps between hidden layers; a map per mode is a stack of matrices.
+
+    Kernels of convolutions are none: their last axes are places.
+    """
+    for name, module in model.named_modules():
+        weight = getattr(module, "weight", None)
+        if not isinstance(weight, nn.Parameter) or isinstance(module, _ConvNd):
+            continue
         inside = "blocks." in name or "layers." in name
-        if inside and weight.ndim == 2 and weight.requires_grad:
+        if inside and weight.ndim >= 2 and weight.requires_grad:
             yield weight
