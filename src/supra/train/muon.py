@@ -5,7 +5,7 @@ do not allow, and takes matrices one by one; here equal shapes go together, in s
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from torch.optim import Optimizer
 # Of the odd polynomial that takes singular values in (0, 1] to about 1 in five rounds.
 _COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 _ROUNDS = 5
-_TOGETHER = 64  # matrices at a time: few enough to stay in a processor's cache
+_TOGETHER = 64  # matrices of a stack at a time: few enough for a processor's cache
 _RMS = 0.2  # size of a step's entries, that of AdamW's, so that one learning rate serves both
 
 
@@ -24,19 +24,15 @@ def orthogonalized(
     matrices: Float[Tensor, "count rows columns"],
 ) -> Float[Tensor, "count rows columns"]:
     """Each matrix with its singular values moved to about 1 (Newton–Schulz)."""
-    return torch.cat([_orthogonalized(part) for part in matrices.split(_TOGETHER)])
-
-
-def _orthogonalized(
-    matrices: Float[Tensor, "count rows columns"],
-) -> Float[Tensor, "count rows columns"]:
     a, b, c = _COEFFICIENTS
     tall = matrices.shape[1] > matrices.shape[2]
     x = matrices.mT if tall else matrices
     x = x / (torch.linalg.matrix_norm(x, keepdim=True) + 1e-7)
     for _ in range(_ROUNDS):
         gram = x @ x.mT
-        x = torch.baddbmm(x, torch.baddbmm(gram, gram, gram, beta=b, alpha=c), x, beta=a)
+        polynomial = (gram @ gram).mul_(c).add_(gram, alpha=b)
+        polynomial.diagonal(dim1=1, dim2=2).add_(a)
+        x = polynomial @ x
     return x.mT if tall else x
 
 
@@ -79,14 +75,22 @@ class Muon(Optimizer):
         gradients: Any = [weight.grad for weight in weights]
         torch._foreach_lerp_(averages, gradients, 1 - momentum)
         ahead = torch._foreach_lerp(gradients, averages, momentum)
-        stacked = torch.stack(ahead)
-        steps = orthogonalized(stacked.flatten(0, -3)).view_as(stacked).unbind()
-        size = _RMS * max(stacked.shape[-2:]) ** 0.5
+        size = rate * _RMS * max(weights[0].shape[-2:]) ** 0.5
         torch._foreach_mul_(weights, 1 - rate * group["weight_decay"])
-        torch._foreach_add_(weights, steps, alpha=-rate * size)
+        if weights[0].ndim == 2:
+            torch._foreach_add_(weights, orthogonalized(torch.stack(ahead)).unbind(), alpha=-size)
+            return
+        for weight, matrices in zip(weights, ahead, strict=True):
+            for part, moved in zip(_parts(weight), _parts(matrices), strict=True):
+                part.sub_(orthogonalized(moved), alpha=size)
 
     def _average(self, weight: nn.Parameter) -> Tensor:
         state = self.state[weight]
         if "average" not in state:
             state["average"] = torch.zeros_like(weight)
         return state["average"]
+
+
+def _parts(stack: Tensor) -> Sequence[Tensor]:
+    """Views of some matrices each."""
+    return stack.view(-1, *stack.shape[-2:]).split(_TOGETHER)
