@@ -2,7 +2,9 @@
 
 import csv
 import json
+import shutil
 from dataclasses import replace
+from itertools import pairwise
 from math import inf, isnan, nan
 from pathlib import Path
 
@@ -11,20 +13,21 @@ import pytest
 import yaml
 
 from supra.experiment.build import build_subspace
-from supra.experiment.config import LaplacianConfig, PodConfig, SupraConfig
+from supra.experiment.config import Experiment, LaplacianConfig, PodConfig, SupraConfig
 from supra.experiment.errors import ConfigError
-from supra.experiment.preset import system_names
+from supra.experiment.preset import load_experiment, system_names
 from supra.experiment.reproduce import paper, work
 from supra.experiment.reproduce.budget import as_long_as_supra, budgeted, probe
-from supra.experiment.reproduce.cell import FAILED, Cell, outcome
+from supra.experiment.reproduce.cell import Cell
 from supra.experiment.reproduce.curves import curves
 from supra.experiment.reproduce.entries import SYSTEMS, TABLES, Wanted, accuracy
 from supra.experiment.reproduce.findings import FINDINGS
+from supra.experiment.reproduce.record import FAILED, outcome
 from supra.experiment.reproduce.reproduce import reproduce
 from supra.experiment.reproduce.table import Entry, Found, Measured
 from supra.experiment.reproduce.work import run_cells
 from supra.experiment.reproduce.write import write_table
-from supra.train import LATEST, History, TrainError
+from supra.train import LATEST, TrainError
 
 SCALES = ("smoke", "small", "paper")
 ENTRIES = [
@@ -100,18 +103,18 @@ def test_a_network_for_grids_is_left_out_where_there_is_none():
 
 
 def test_an_ingredient_is_taken_away_at_a_time(tmp_path):
-    measured = reproduce("ingredients", Wanted("smoke", problems=("darcy",)), tmp_path)
+    measured = reproduce("ingredients", Wanted("smoke", problems=("darcy",)), tmp_path, tmp_path)
     assert measured.columns == ["darcy"]
     assert [found.failed for found in measured.found] == [False] * 7
     weights = {found.entry.row: found.weights for found in measured.found}
     assert weights["no attention"] < weights["the preset"] > weights["no mixing"]
     assert len(measured.remarks) == 6
     with pytest.raises(ConfigError, match="leave out --models"):
-        reproduce("ingredients", Wanted("smoke", systems=("fno",)), tmp_path)
+        reproduce("ingredients", Wanted("smoke", systems=("fno",)), tmp_path, tmp_path)
     with pytest.raises(ConfigError, match="leave out --budget"):
-        reproduce("ingredients", Wanted("smoke"), tmp_path, budget="time")
+        reproduce("ingredients", Wanted("smoke"), tmp_path, tmp_path, budget="time")
     with pytest.raises(ConfigError, match="nothing of this at scale paper"):
-        reproduce("ingredients", Wanted("paper"), tmp_path)
+        reproduce("ingredients", Wanted("paper"), tmp_path, tmp_path)
 
 
 def test_equal_runs_share_a_folder_and_different_ones_do_not():
@@ -160,9 +163,12 @@ def without_training(monkeypatch):
     ran, behaviour = [], {}
 
     def run(command, **_):
-        folder = Path(command[command.index("--out") + 1])
+        given = dict(pairwise(command))
+        folder, problem = Path(given["--out"]), given["train"]
         ran.append(command)
-        problem = command[command.index("train") + 1]
+        changes = [value for name, value in pairwise(command) if name == "-s"]
+        experiment = load_experiment(problem, "smoke", changes)
+        (folder / "config.yaml").write_text(yaml.safe_dump(experiment.model_dump(mode="json")))
         status, message = behaviour.get(problem, (0, ""))
         if status == 0:
             (folder / "result.json").write_text(json.dumps(result(0.1)))
@@ -170,32 +176,66 @@ def without_training(monkeypatch):
 
     monkeypatch.setattr(work.subprocess, "run", run)
     monkeypatch.setattr(work, "ensure_data", lambda *_: None)
-    monkeypatch.setattr(work, "check_same", lambda *_: None)  # there is no configuration
     return ran, behaviour
 
 
 def test_finished_cells_are_not_run_again(without_training, tmp_path):
     ran, _ = without_training
     cells = [Cell("darcy", "smoke"), Cell("pipe", "smoke")]
-    run_cells(cells[:1], tmp_path)
-    found = run_cells([*cells, *cells], tmp_path)
+    runs, records = tmp_path / "runs", tmp_path / "records"
+    run_cells(cells[:1], runs, records)
+    found = run_cells([*cells, *cells], runs, records)
     assert len(ran) == 2
-    assert found == dict.fromkeys(cells, result(0.1))
+    assert found == {cell: {**result(0.1), "history": []} for cell in cells}
+    shutil.rmtree(runs)
+    assert run_cells(cells, runs, records) == found  # a record needs no run
+    shutil.rmtree(records)
+    run_cells(cells, runs, records)
+    assert len(ran) == 4
 
 
-def test_a_run_with_other_defaults_is_not_taken_for_the_same(tmp_path):
+def test_a_record_says_what_was_run_and_how_it_learned(tmp_path):
+    cell, runs, records = Cell("darcy", "smoke"), tmp_path / "runs", tmp_path / "records"
+    trained = run_cells([cell], runs, records)[cell]
+    record = json.loads((records / f"{cell.name}.json").read_text())
+    assert record["command"] == cell.command(runs / cell.name)
+    assert Experiment.model_validate(record["experiment"]) == cell.experiment
+    assert record["outcome"] == trained
+    metrics = [json.loads(line) for line in (runs / cell.name / "metrics.jsonl").open()]
+    assert [line["valid_error"] for line in trained["history"]] == [
+        line["valid_error"] for line in metrics
+    ]
+    assert len(metrics) == cell.experiment.train.epochs
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"experiment": {}}'])
+def test_a_broken_record_is_named(content, tmp_path):
     cell = Cell("darcy", "smoke")
-    folder = tmp_path / cell.name
-    folder.mkdir()
+    (tmp_path / f"{cell.name}.json").write_text(content)
+    with pytest.raises(TrainError, match=r"is not a record of a run .* Remove it"):
+        run_cells([cell], tmp_path / "runs", tmp_path)
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_run_with_other_defaults_is_not_taken_for_the_same(recorded, tmp_path):
+    cell, runs, records = Cell("darcy", "smoke"), tmp_path / "runs", tmp_path / "records"
+    folder = runs / cell.name
+    folder.mkdir(parents=True)
     (folder / "result.json").write_text(json.dumps(result(0.1)))
     content = cell.experiment.model_dump(mode="json")
     content["data"]["root"] = "/elsewhere/data"
     (folder / "config.yaml").write_text(yaml.safe_dump(content))
-    assert run_cells([cell], tmp_path)[cell] == result(0.1)
+    assert run_cells([cell], runs, records)[cell] == {**result(0.1), "history": []}
+    path = records / f"{cell.name}.json"
+    record = json.loads(path.read_text())
     content["train"]["weight_decay"] = 0.3
-    (folder / "config.yaml").write_text(yaml.safe_dump(content))
+    if recorded:
+        path.write_text(json.dumps({**record, "experiment": content}))
+    else:
+        path.unlink()
+        (folder / "config.yaml").write_text(yaml.safe_dump(content))
     with pytest.raises(TrainError, match="other values of train than the table asks for"):
-        run_cells([cell], tmp_path)
+        run_cells([cell], runs, records)
 
 
 def test_a_stopped_cell_is_resumed(without_training, tmp_path):
@@ -204,7 +244,7 @@ def test_a_stopped_cell_is_resumed(without_training, tmp_path):
     folder = tmp_path / cell.name
     folder.mkdir()
     (folder / LATEST).touch()
-    run_cells([cell], tmp_path)
+    run_cells([cell], tmp_path, tmp_path)
     assert "--resume" in ran[0]
     assert "-s" not in ran[0]
 
@@ -213,8 +253,9 @@ def test_a_diverged_run_is_an_outcome(without_training, tmp_path):
     _, behaviour = without_training
     behaviour["darcy"] = (2, "error: The training diverged in epoch 3: the loss is not a number.")
     cell = Cell("darcy", "smoke")
-    assert "diverged" in run_cells([cell], tmp_path)[cell]["failed"]
+    assert "diverged" in run_cells([cell], tmp_path, tmp_path)[cell]["failed"]
     assert (tmp_path / cell.name / FAILED).exists()
+    assert "diverged" in outcome(cell, Path("no runs"), tmp_path)["failed"]
 
 
 def test_another_failure_ends_the_work_and_keeps_what_is_finished(without_training, tmp_path):
@@ -222,9 +263,9 @@ def test_another_failure_ends_the_work_and_keeps_what_is_finished(without_traini
     behaviour["pipe"] = (2, "error: no space left on device")
     good, bad = Cell("darcy", "smoke"), Cell("pipe", "smoke")
     with pytest.raises(TrainError, match=r"supra train pipe .* failed: error: no space left"):
-        run_cells([good, bad], tmp_path, workers=1)
-    assert outcome(tmp_path / good.name) == result(0.1)
-    assert outcome(tmp_path / bad.name) is None
+        run_cells([good, bad], tmp_path, tmp_path, workers=1)
+    assert outcome(good, Path("no runs"), tmp_path)["test"] == result(0.1)["test"]
+    assert outcome(bad, tmp_path, tmp_path) is None
 
 
 @pytest.fixture
@@ -260,26 +301,25 @@ def test_the_files_hold_means_spreads_the_papers_numbers_and_commands(measured, 
     assert entries[0]["cpu_minutes"] == 1.0
 
 
-def test_curves_are_the_errors_in_per_cent_against_the_cpu_minutes_so_far(measured, tmp_path):
-    """Of the first seed; a run without a record has no line, and stays out of the legend."""
-    first, second = measured.at("darcy", "supra").entry.cells
-    for cell, seconds in ((first, 60.0), (second, 600.0)):
-        history = History.new(tmp_path / cell.name)
-        for epoch, error in enumerate((0.5, 0.2), 1):
-            history = history.with_epoch(epoch=epoch, valid_error=error, cpu_seconds=seconds)
-        history.write()
-    figure = curves(measured, tmp_path)
-    (line,) = figure.axes[0].lines
-    assert line.get_xydata() == pytest.approx(np.array([[1, 50], [2, 20]]))
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["supra"]
+def test_curves_are_the_errors_in_per_cent_against_the_cpu_minutes_so_far(measured):
+    """Of the first seed with a history; a system without one stays out of the legend."""
+    place = measured.at("darcy", "supra")
+    first, second = place.outcomes
+    lines = [{"epoch": n, "valid_error": e, "cpu_seconds": 60.0} for n, e in ((1, 0.5), (2, 0.2))]
+    for outcomes in ((first | {"history": lines}, second), (first, second | {"history": lines})):
+        changed = replace(place, outcomes=outcomes)
+        figure = curves(replace(measured, found=[changed, *measured.found[1:]]))
+        (line,) = figure.axes[0].lines
+        assert line.get_xydata() == pytest.approx(np.array([[1, 50], [2, 20]]))
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == ["supra"]
 
 
-def test_what_a_table_of_one_column_compares_is_drawn_in_one_panel(measured, tmp_path):
+def test_what_a_table_of_one_column_compares_is_drawn_in_one_panel(measured):
     one = replace(measured, found=[f for f in measured.found if f.entry.column == "supra"])
     assert (one.columns, len(one.rows)) == (["supra"], 2)
-    (axes,) = curves(one, tmp_path).axes
+    (axes,) = curves(one).axes
     assert axes.get_title() == "supra"
-    assert curves(measured, tmp_path).axes[0].get_title() == "darcy"
+    assert curves(measured).axes[0].get_title() == "darcy"
 
 
 def test_the_remarks_count_where_supra_is_first(monkeypatch, tmp_path):
@@ -290,10 +330,12 @@ def test_the_remarks_count_where_supra_is_first(monkeypatch, tmp_path):
 
     monkeypatch.setattr("supra.experiment.reproduce.reproduce.run_cells", trained)
     wanted = Wanted("smoke", 1, ("darcy", "pipe"), ("fno", "lno", "supra"))
-    found = reproduce("accuracy", wanted, tmp_path)
+    found = reproduce("accuracy", wanted, tmp_path, tmp_path)
     assert "20% lower than that of lno" in found.remarks[0]
     assert found.remarks[-1] == "SUPRA has the lowest error on 2 of 2 problems."
-    alone = reproduce("accuracy", Wanted("smoke", 1, ("plates",), ("fno", "supra")), tmp_path)
+    alone = reproduce(
+        "accuracy", Wanted("smoke", 1, ("plates",), ("fno", "supra")), tmp_path, tmp_path
+    )
     assert alone.remarks == ()  # there is no rival for plates among them
 
 
@@ -304,7 +346,7 @@ def test_the_remarks_on_geometry_name_the_best_way_and_the_others_factors(monkey
         return {c: result(0.05 if c in unaligned else errors[c.system]) for c in cells}
 
     monkeypatch.setattr("supra.experiment.reproduce.reproduce.run_cells", trained)
-    found = reproduce("geometry", Wanted("smoke"), tmp_path)
+    found = reproduce("geometry", Wanted("smoke"), tmp_path, tmp_path)
     assert found.columns == ["error"]
     assert len(found.rows) == 10
     best = found.remarks[0]
@@ -321,7 +363,9 @@ def test_the_remarks_on_an_ablation_compare_the_order_with_the_papers(monkeypatc
         return {cell: result(order[cell.experiment.model.norm]) for cell in cells}
 
     monkeypatch.setattr("supra.experiment.reproduce.reproduce.run_cells", trained)
-    found = reproduce("normalization", Wanted("smoke", 1, ("darcy", "plasticity")), tmp_path)
+    found = reproduce(
+        "normalization", Wanted("smoke", 1, ("darcy", "plasticity")), tmp_path, tmp_path
+    )
     texts = " ".join(found.remarks)
     assert "darcy: best instance, in the paper layer; worst to best 3.00" in texts
     assert "plasticity: best instance, as in the paper" in texts
@@ -352,7 +396,9 @@ def test_findings_of_the_paper_are_confirmed_contradicted_or_both(monkeypatch, t
         return {c: result(0.01 * m.width if c in wide else depths[m.depth]) for c, m in sizes}
 
     monkeypatch.setattr("supra.experiment.reproduce.reproduce.run_cells", trained)
-    (verdict, *_) = reproduce("model-size", Wanted("smoke", 1, ("darcy",)), tmp_path).remarks
+    (verdict, *_) = reproduce(
+        "model-size", Wanted("smoke", 1, ("darcy",)), tmp_path, tmp_path
+    ).remarks
     assert verdict.endswith("confirmed on darcy, layers; not on darcy, width.")
 
     def diverged_with_eigenfunctions(cells, *_):
@@ -362,5 +408,5 @@ def test_findings_of_the_paper_are_confirmed_contradicted_or_both(monkeypatch, t
     monkeypatch.setattr(
         "supra.experiment.reproduce.reproduce.run_cells", diverged_with_eigenfunctions
     )
-    (verdict, *_) = reproduce("airfoil-basis", Wanted("smoke"), tmp_path).remarks
+    (verdict, *_) = reproduce("airfoil-basis", Wanted("smoke"), tmp_path, tmp_path).remarks
     assert verdict.endswith("Fourier functions of the grid: contradicted here.")

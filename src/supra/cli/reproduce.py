@@ -62,7 +62,9 @@ def reproduce_command(
         str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask scheduler instead.")
     ] = None,
     runs: Annotated[Path, typer.Option(help="Folder of the runs.")] = Path("runs/reproduce"),
-    out: Annotated[Path, typer.Option(help="Folder of the tables.")] = Path("results"),
+    out: Annotated[
+        Path, typer.Option(help="Folder of the tables, and of a record of every finished cell.")
+    ] = Path("results"),
 ) -> None:
     """Measure a table of the paper here; stopped, the same command goes on where it was.
 
@@ -83,8 +85,9 @@ def reproduce_command(
     stopped = "stopped; the same command goes on"
     with progress("reproduce", errors, stopped=stopped) as report:
         measured = reproduce(
-            name, wanted, runs, budget=budget, workers=workers, cluster=cluster, report=report
-        )
+            name, wanted, runs, out / "cells",
+            budget=budget, workers=workers, cluster=cluster, report=report,
+        )  # fmt: skip
     _show(measured)
     for path in write_table(measured, out, runs):
         console.print(str(path), highlight=False, soft_wrap=True)

@@ -10,10 +10,6 @@ from typing import Any
 
 from supra.experiment.config import Experiment, SupraConfig
 from supra.experiment.preset import SUPRA, Scale, load_experiment
-from supra.experiment.run import RESULT, load_config
-from supra.train import TrainError
-
-FAILED = "failed.txt"
 
 
 @dataclass(frozen=True)
@@ -48,8 +44,8 @@ class Cell:
 
         Options at their defaults do not count, so that runs outlive an option added later.
         """
-        content = _of_run(self.experiment, exclude_defaults=True)
-        kinds = _of_run(self.experiment, include={"basis": {"kind"}, "model": {"kind"}})
+        content = of_run(self.experiment, exclude_defaults=True)
+        kinds = of_run(self.experiment, include={"basis": {"kind"}, "model": {"kind"}})
         code = sha256(json.dumps([content, kinds], sort_keys=True).encode()).hexdigest()[:8]
         return f"{self.problem}-{self.scale}-{self.system}-{code}"
 
@@ -68,30 +64,9 @@ def changes_to(part: str, values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(f"{part}.{name}={json.dumps(value)}" for name, value in values.items())
 
 
-def _of_run(experiment: Experiment, **options: Any) -> dict[str, Any]:
+def of_run(experiment: Experiment, **options: Any) -> dict[str, Any]:
     """What a run depends on. Other systems have no basis: one is there for the points only."""
     content = experiment.model_dump(mode="json", **options)
     if not isinstance(experiment.model, SupraConfig):
         content.pop("basis", None)
     return content
-
-
-def check_same(cell: Cell, folder: Path) -> None:
-    """Refuse a run of an earlier version whose defaults were others."""
-    before, now = (_of_run(each) for each in (load_config(folder), cell.experiment))
-    before["data"]["root"] = now["data"]["root"]  # runs are used from other folders, too
-    if before != now:
-        parts = [name for name in now if now[name] != before[name]]
-        raise TrainError(
-            f"{folder} was trained with other values of {', '.join(parts)} than the table asks for "
-            f"now. Remove it to train it again."
-        )
-
-
-def outcome(folder: Path) -> dict[str, Any] | None:
-    """What a finished run found: its result, or why it failed. Nothing if it is not finished."""
-    if (folder / RESULT).exists():
-        return json.loads((folder / RESULT).read_text())
-    if (folder / FAILED).exists():
-        return {"failed": (folder / FAILED).read_text()}
-    return None

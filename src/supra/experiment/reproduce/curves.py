@@ -10,17 +10,16 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
 
 from supra.experiment.reproduce.draw import Color, column_colors
 from supra.experiment.reproduce.table import Found, Measured
-from supra.train import METRICS, History
 
 _COLUMNS = 3
 
 
-def draw_curves(measured: Measured, root: Path, path: Path) -> None:
-    curves(measured, root).savefig(path, dpi=120)
+def draw_curves(measured: Measured, path: Path) -> None:
+    curves(measured).savefig(path, dpi=120)
 
 
-def curves(measured: Measured, root: Path) -> Figure:
-    """One line per system (first seed); ``root`` is where the runs are."""
+def curves(measured: Measured) -> Figure:
+    """One line per system, of its first seed that has a history."""
     measured = measured.for_pictures
     rows = measured.rows
     lines = ceil(len(rows) / _COLUMNS)
@@ -31,7 +30,7 @@ def curves(measured: Measured, root: Path) -> Figure:
         for column, color in column_colors(measured).items():
             found = measured.at(row, column)
             if found is not None:
-                _curve(axes, found, root, color)
+                _curve(axes, found, color)
         axes.set(title=row, xscale="log", yscale="log")
         for axis in (axes.xaxis, axes.yaxis):  # plain numbers, few enough to read
             axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -51,10 +50,11 @@ def curves(measured: Measured, root: Path) -> Figure:
     return figure
 
 
-def _curve(axes: Axes, found: Found, root: Path, color: Color) -> None:
-    folder = root / found.entry.cells[0].name
-    if not (folder / METRICS).exists():
+def _curve(axes: Axes, found: Found, color: Color) -> None:
+    histories = (outcome.get("history") for outcome in found.outcomes)
+    history = next(filter(None, histories), None)
+    if history is None:
         return
-    history = History.read(folder)
-    minutes = np.cumsum([line["cpu_seconds"] for line in history.lines]) / 60
-    axes.plot(minutes, 100 * np.array(history.errors), ".-", color=color, label=found.entry.column)
+    minutes = np.cumsum([line["cpu_seconds"] for line in history]) / 60
+    errors = [100 * line["valid_error"] for line in history]
+    axes.plot(minutes, errors, ".-", color=color, label=found.entry.column)

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from supra.basis.eigen import Report
 from supra.experiment.errors import ConfigError
@@ -11,6 +10,7 @@ from supra.experiment.preset import SUPRA
 from supra.experiment.reproduce.budget import Budget, as_long_as_supra, probe
 from supra.experiment.reproduce.cell import Cell
 from supra.experiment.reproduce.entries import TABLES, Wanted
+from supra.experiment.reproduce.record import Outcome
 from supra.experiment.reproduce.remarks import remarks
 from supra.experiment.reproduce.table import Entry, Found, Measured
 from supra.experiment.reproduce.work import run_cells
@@ -19,17 +19,21 @@ from supra.experiment.reproduce.work import run_cells
 def reproduce(
     table: str,
     wanted: Wanted,
-    root: Path,
+    runs: Path,
+    records: Path,
     *,
     budget: Budget = "epochs",
     workers: int = 2,
     cluster: str | None = None,
     report: Report = lambda *_: None,
 ) -> Measured:
-    """Train what the table needs, all systems with as many epochs or as much time."""
+    """Train what the table needs, all systems with as many epochs or as much time.
 
-    def run(cells: Sequence[Cell]) -> dict[Cell, dict[str, Any]]:
-        return run_cells(cells, root, workers, cluster, report)
+    What has a record is not trained again.
+    """
+
+    def run(cells: Sequence[Cell]) -> dict[Cell, Outcome]:
+        return run_cells(cells, runs, records, workers, cluster, report)
 
     title, make = TABLES[table]
     _check_problems(table, wanted)
@@ -76,7 +80,7 @@ def _with_supra(entry: Entry) -> list[Cell]:
     return [first, replace(first, system=SUPRA)]
 
 
-def _timed(entries: Sequence[Entry], probes: Mapping[Cell, dict[str, Any]]) -> list[Entry]:
+def _timed(entries: Sequence[Entry], probes: Mapping[Cell, Outcome]) -> list[Entry]:
     def timed(cell: Cell) -> Cell:
         return replace(as_long_as_supra(replace(cell, seed=0), probes), seed=cell.seed)
 

@@ -4,11 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isnan, nan
 from statistics import mean, stdev
-from typing import Any
 
 from supra.experiment.reproduce.cell import Cell
-
-Outcome = dict[str, Any]
+from supra.experiment.reproduce.record import Outcome
 
 
 def test_error(outcome: Outcome) -> float:

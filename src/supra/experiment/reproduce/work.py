@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from supra.basis.eigen import Report
-from supra.experiment.reproduce.cell import FAILED, Cell, check_same, outcome
+from supra.experiment.reproduce.cell import Cell
+from supra.experiment.reproduce.record import FAILED, Outcome, outcome
 from supra.experiment.run import ensure_data
 from supra.train import LATEST, TrainError
 
@@ -21,36 +22,35 @@ Submit = Callable[..., Any]
 
 def run_cells(
     cells: Sequence[Cell],
-    root: Path,
+    runs: Path,
+    records: Path,
     workers: int = 2,
     cluster: str | None = None,
     report: Report = lambda *_: None,
-) -> dict[Cell, dict[str, Any]]:
-    """Train what is not trained yet and return the outcome of every cell.
+) -> dict[Cell, Outcome]:
+    """Train what is not trained yet, in folders of ``runs``, and return every cell's outcome.
 
-    A run that diverged is an outcome, too. Anything else that goes wrong ends the work; runs that
-    have finished by then are kept.
+    A run that diverged is an outcome, too. Anything else that goes wrong ends the work; what has
+    finished by then is in ``records``.
     """
-    folders = {cell: root / cell.name for cell in dict.fromkeys(cells)}
-    open_cells = [cell for cell, folder in folders.items() if outcome(folder) is None]
-    for cell in folders.keys() - set(open_cells):
-        check_same(cell, folders[cell])
-    for problem in {cell.problem: cell for cell in open_cells}.values():
-        ensure_data(problem.experiment, report)  # two runs would both make them
-    done = len(folders) - len(open_cells)
-    report("cells", done, len(folders))
+    wanted = list(dict.fromkeys(cells))
+    found = {cell: outcome(cell, runs, records) for cell in wanted}
+    waiting = [cell for cell in wanted if found[cell] is None]
+    for cell in {cell.problem: cell for cell in waiting}.values():
+        ensure_data(cell.experiment, report)  # two runs would both make them
+    report("cells", len(wanted) - len(waiting), len(wanted))
     with _pool(workers, cluster) as (submit, completed):
-        jobs = [submit(train_cell, cell, folders[cell], workers) for cell in open_cells]
+        jobs = {submit(train_cell, cell, runs / cell.name, workers): cell for cell in waiting}
         try:
-            for job in completed(jobs):
+            for done, job in enumerate(completed(list(jobs)), 1):
                 job.result()
-                done += 1
-                report("cells", done, len(folders))
+                found[jobs[job]] = outcome(jobs[job], runs, records)
+                report("cells", len(wanted) - len(waiting) + done, len(wanted))
         except BaseException:
             for job in jobs:
                 job.cancel()
             raise
-    return {cell: _outcome(folder) for cell, folder in folders.items()}
+    return {cell: each for cell, each in found.items() if each is not None}
 
 
 def train_cell(cell: Cell, folder: Path, side_by_side: int) -> None:
@@ -72,12 +72,6 @@ def train_cell(cell: Cell, folder: Path, side_by_side: int) -> None:
     if _DIVERGED not in last:
         raise TrainError(f"{cell.command(folder)} failed: {last}")
     (folder / FAILED).write_text(last)
-
-
-def _outcome(folder: Path) -> dict[str, Any]:
-    found = outcome(folder)
-    assert found is not None
-    return found
 
 
 @contextmanager

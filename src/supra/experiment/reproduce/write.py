@@ -32,7 +32,7 @@ def write_table(measured: Measured, folder: Path, root: Path) -> list[Path]:
         paths.append(folder / f"{measured.name}.{suffix}")
     pictures = [folder / f"{measured.name}.png", folder / f"{measured.name}-curves.png"]
     draw(measured, pictures[0])
-    draw_curves(measured, root, pictures[1])
+    draw_curves(measured, pictures[1])
     return [*paths, *pictures]
 
 
