@@ -156,3 +156,10 @@ def test_what_the_grid_or_the_equation_does_not_allow_is_refused() -> None:
         symmetries("darcy", (6,))
     with pytest.raises(DataError, match="grid of 49 points"):
         Augmentation(symmetries("darcy", (7, 7)), fields=2)(batch(), torch.Generator())
+
+
+@pytest.mark.parametrize("name", ["darcy", "navier_stokes"])
+def test_the_inverse_undoes_a_symmetry(name: str) -> None:
+    values = torch.randn(2, 3, 64, 2)
+    for symmetry in symmetries(name, (8, 8)):
+        assert torch.equal(symmetry.inverse.moved(symmetry.moved(values)), values)

@@ -370,6 +370,7 @@ BAD = [
     (("train", "demo", "--resume", "-s", "train.epochs=9"), "keeps its settings"),
     (("train", "demo", "--scale", "smoke", "--out", "x", "--device", "gpu"), "gpu"),
     (("evaluate", "nowhere"), "nowhere"),
+    (("evaluate", "runs/demo", "--symmetries"), "trained without symmetries"),
     (("predict", "runs/demo", "missing.vtu", "-o", "x.vtu"), "missing.vtu"),
     (("predict", "nowhere", "missing.vtu", "-o", "x.vtu"), "nowhere"),
     (("export", "runs/demo", "-o", "model.txt"), "model.txt"),

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from supra.cli.screen import console, errors, table
-from supra.experiment.build import build_data
+from supra.experiment.build import build_data, build_symmetries
 from supra.experiment.errors import ConfigError
 from supra.experiment.export import SUFFIXES, Format, export_surrogate
 from supra.experiment.predict import predict_file
@@ -26,6 +26,8 @@ from supra.experiment.run import load_config, prepare_folder
 from supra.experiment.run import train as run_training
 from supra.experiment.surrogate import Surrogate
 from supra.train import joined_world
+
+_POSITIONS = 8  # at most, of a sample whose predictions are averaged
 
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run.")]
 
@@ -82,15 +84,29 @@ def train(
         console.print(f"For pictures: supra report {folder}", highlight=False, soft_wrap=True)
 
 
-def evaluate(run: RunFolder) -> None:
+def evaluate(
+    run: RunFolder,
+    symmetries: Annotated[
+        bool,
+        typer.Option(
+            "--symmetries", help="Average predictions over the symmetries it was trained with."
+        ),
+    ] = False,
+) -> None:
     """Errors of a trained surrogate on the test set of its data.
 
     Example: supra evaluate runs/darcy
     """
     surrogate = Surrogate.load(run)
     data = build_data(surrogate.experiment)
-    result = surrogate.evaluate(data.test, surrogate.experiment.train.batch_size).summary()
-    console.print(_errors({"test": result}, f"{run}: errors on the test set"))
+    moves = build_symmetries(surrogate.experiment, data.test) if symmetries else ()
+    if symmetries and not moves:
+        raise ConfigError(f"{run} was trained without symmetries: leave out --symmetries.")
+    chosen = moves[:: max(1, len(moves) // _POSITIONS)]
+    batch_size = surrogate.experiment.train.batch_size
+    result = surrogate.evaluate(data.test, batch_size, chosen).summary()
+    averaged = f", averaged over {len(chosen)} symmetries" if chosen else ""
+    console.print(_errors({"test": result}, f"{run}: errors on the test set{averaged}"))
     console.print_json(json.dumps(result))
 
 

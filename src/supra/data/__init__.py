@@ -1,6 +1,6 @@
 """Data sets: what is read, split, normalised and batched."""
 
-from supra.data.augment import Augmentation, symmetries
+from supra.data.augment import Augmentation, Symmetry, symmetries
 from supra.data.batch import Batch, Collate, in_order, loader
 from supra.data.dataset import Channel, Dataset, Layout, Reader, Sample, Splits
 from supra.data.errors import DataError
@@ -24,6 +24,7 @@ __all__ = [
     "Sample",
     "Splits",
     "StoreWriter",
+    "Symmetry",
     "in_order",
     "load_dataset",
     "loader",

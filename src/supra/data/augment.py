@@ -44,6 +44,17 @@ class Symmetry:
         inputs, targets = (self.sign * np.take(each, self.source, axis=-2) for each in fields)
         return replace(sample, inputs=inputs, targets=targets)
 
+    def moved(
+        self, values: Float[Tensor, "batch *steps points channels"]
+    ) -> Float[Tensor, "batch *steps points channels"]:
+        """All of a batch."""
+        source = torch.as_tensor(self.source, device=values.device)
+        return self.sign * values.index_select(-2, source)
+
+    @property
+    def inverse(self) -> "Symmetry":
+        return Symmetry(np.argsort(self.source), self.sign)
+
 
 def symmetries(name: str, shape: tuple[int, ...], group: str | None = None) -> tuple[Symmetry, ...]:
     """The symmetries of a public set on a grid of that shape; the identity is the first.

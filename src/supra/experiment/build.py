@@ -17,6 +17,7 @@ from supra.data import (
     Layout,
     Normalizer,
     Splits,
+    Symmetry,
     load_dataset,
     moments,
     open_dataset,
@@ -202,13 +203,18 @@ def build_predictor(
 
 def build_augmentation(experiment: Experiment, train: Dataset) -> Augment | None:
     """Random symmetries of the training samples, if asked for."""
+    moves = build_symmetries(experiment, train)
+    return Augmentation(moves, len(train.layout.inputs)) if moves else None
+
+
+def build_symmetries(experiment: Experiment, data: Dataset) -> tuple[Symmetry, ...]:
+    """Those that the experiment trains with; none if it does without."""
     group = experiment.train.symmetry
     if group == "none":
-        return None
-    if experiment.data.name not in SETS or not isinstance(train.domain, Grid):
+        return ()
+    if experiment.data.name not in SETS or not isinstance(data.domain, Grid):
         raise DataError(
             f"Symmetries are known for public sets on a grid: {experiment.data.name!r} is none. "
             f"Use train.symmetry=none."
         )
-    moves = symmetries(experiment.data.name, train.domain.shape, group)
-    return Augmentation(moves, len(train.layout.inputs))
+    return symmetries(experiment.data.name, data.domain.shape, group)

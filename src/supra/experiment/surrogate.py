@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from supra.data import Channel, Collate, DataError, Dataset, Layout, Normalizer, Sample
+from supra.data import Channel, Collate, DataError, Dataset, Layout, Normalizer, Sample, Symmetry
 from supra.domain import Domain, Grid, Mesh
 from supra.domain.probe import Probe
 from supra.experiment.build import build_collate, build_network, restore_subspace
@@ -17,7 +17,7 @@ from supra.experiment.config import Experiment
 from supra.experiment.preset import parse_experiment
 from supra.experiment.seen import Seen
 from supra.experiment.subspace import Subspace
-from supra.train import BEST, Evaluation, Predictor, TrainError, evaluate
+from supra.train import BEST, Evaluation, Predictor, Symmetrized, TrainError, evaluate
 from supra.train.checkpoint import load_checkpoint, save_checkpoint
 
 
@@ -156,9 +156,12 @@ class Surrogate:
             raise DataError(f"This surrogate is for {self.layout.time} data: use predict.")
         return self.predict(inputs, domain, times=range(steps), at=at)
 
-    def evaluate(self, dataset: Dataset, batch_size: int = 8) -> Evaluation:
-        """Errors on all samples of a set."""
-        return evaluate(self.predictor, dataset, self.collate, batch_size)
+    def evaluate(
+        self, dataset: Dataset, batch_size: int = 8, symmetries: Sequence[Symmetry] = ()
+    ) -> Evaluation:
+        """Errors on all samples of a set; of predictions averaged over ``symmetries``, if given."""
+        predictor = Symmetrized(self.predictor, symmetries) if symmetries else self.predictor
+        return evaluate(predictor, dataset, self.collate, batch_size)
 
     def _check(self, inputs: np.ndarray, domain: Domain) -> None:
         if domain.points.shape[1] != self.dimensions:

@@ -7,6 +7,7 @@ from supra.train.loop import BEST, LATEST, Job, fit
 from supra.train.loss import Loss, relative_h1, relative_l2
 from supra.train.predictor import Predictor
 from supra.train.settings import LossSettings, Settings, TrainSettings
+from supra.train.symmetrized import Symmetrized
 from supra.train.world import World, joined_world
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "LossSettings",
     "Predictor",
     "Settings",
+    "Symmetrized",
     "TrainError",
     "TrainSettings",
     "World",

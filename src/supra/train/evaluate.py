@@ -14,6 +14,7 @@ from supra.domain import Domain, Grid, Mesh
 from supra.train.loss import relative_h1, relative_l2
 from supra.train.predictor import Predictor
 from supra.train.settings import TrainSettings
+from supra.train.symmetrized import Symmetrized
 from supra.train.world import World
 
 Errors = Float[np.ndarray, "samples"]
@@ -60,7 +61,7 @@ class Evaluation:
 
 
 def evaluate(
-    predictor: Predictor, dataset: Dataset, collate: Collate, batch_size: int = 8
+    predictor: Predictor | Symmetrized, dataset: Dataset, collate: Collate, batch_size: int = 8
 ) -> Evaluation:
     """All errors on all samples; a rollout is fed its own predictions."""
     parts = [
@@ -84,7 +85,7 @@ def evaluate(
 
 
 def predictions(
-    predictor: Predictor, dataset: Dataset, collate: Collate, batch_size: int
+    predictor: Predictor | Symmetrized, dataset: Dataset, collate: Collate, batch_size: int
 ) -> Iterator[tuple[Float[Tensor, "batch *steps points targets"], Batch]]:
     """Batches of the set with what is predicted for them."""
     device = next(predictor.parameters()).device
