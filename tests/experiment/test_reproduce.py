@@ -105,16 +105,27 @@ def test_a_network_for_grids_is_left_out_where_there_is_none():
 def test_an_ingredient_is_taken_away_at_a_time(tmp_path):
     measured = reproduce("ingredients", Wanted("smoke", problems=("darcy",)), tmp_path, tmp_path)
     assert measured.columns == ["darcy"]
-    assert [found.failed for found in measured.found] == [False] * 7
+    assert [found.failed for found in measured.found] == [False] * 12
     weights = {found.entry.row: found.weights for found in measured.found}
     assert weights["no attention"] < weights["the preset"] > weights["no mixing"]
-    assert len(measured.remarks) == 6
+    assert len(measured.remarks) == 11
     with pytest.raises(ConfigError, match="leave out --models"):
         reproduce("ingredients", Wanted("smoke", systems=("fno",)), tmp_path, tmp_path)
     with pytest.raises(ConfigError, match="leave out --budget"):
         reproduce("ingredients", Wanted("smoke"), tmp_path, tmp_path, budget="time")
     with pytest.raises(ConfigError, match="nothing of this at scale paper"):
         reproduce("ingredients", Wanted("paper"), tmp_path, tmp_path)
+
+
+def test_what_a_preset_does_not_have_is_not_taken_away():
+    rows = {
+        problem: {entry.row for entry in TABLES["ingredients"][1](Wanted(problems=(problem,)))}
+        for problem in ("darcy", "navier_stokes", "plates")
+    }
+    assert rows["darcy"] - rows["navier_stokes"] == {
+        "waves of the domain's length", "no H1 loss", "no symmetries",
+    }  # fmt: skip
+    assert rows["darcy"] - rows["plates"] == {"no local branch", "no H1 loss", "no symmetries"}
 
 
 def test_equal_runs_share_a_folder_and_different_ones_do_not():

@@ -138,6 +138,9 @@ class SupraConfig(Settings):
     mixing: bool = Field(
         True, description="in light blocks, also a matrix between the functions for every mode"
     )
+    products: bool = Field(
+        True, description="in light blocks, half of the nonlinearity is products of functions"
+    )
     local: bool = Field(
         False,
         description="an operator between neighbours beside attention: a 3×3 depthwise convolution "
@@ -153,7 +156,7 @@ class SupraConfig(Settings):
 
     @model_validator(mode="after")
     def _fits_the_blocks(self) -> "SupraConfig":
-        if self.light and self.width % 2:
+        if self.light and self.products and self.width % 2:
             raise ValueError(
                 f"light blocks multiply halves: `width` must be even, got {self.width}"
             )

@@ -1,6 +1,7 @@
 """A layer with one map at each point: modes, and on grids a local branch, do the rest."""
 
 from torch import Tensor, nn
+from torch.nn.functional import gelu
 
 from supra.basis.sampled import Sampled
 from supra.model.attention import SubspaceAttention
@@ -10,7 +11,7 @@ from supra.model.gate import gated
 
 
 class LightBlock(Block):
-    r"""``x + skip(h) + attention(h) + mixing(h)`` with ``h = gated(x)``.
+    r"""``x + skip(h) + attention(h) + mixing(h)`` with ``h = gated(x)``, or ``gelu(x)``.
 
     Neither norms nor a map of two layers: one product with weights at every point instead of the
     three of a `SupraBlock`. Attention and mixing are added in the subspace.
@@ -20,6 +21,7 @@ class LightBlock(Block):
         attention: between their coordinates, or None to see what it is worth.
         mixing: another map of the coordinates, added; see `supra.model.mixing`.
         local: another map of the values at the points, added.
+        products: False for GELU alone, to see what products of functions are worth.
     """
 
     def __init__(
@@ -29,17 +31,19 @@ class LightBlock(Block):
         *,
         mixing: nn.Module | None = None,
         local: nn.Module | None = None,
+        products: bool = True,
     ) -> None:
         super().__init__()
         if attention is None and mixing is None:
             raise ValueError("A light block needs attention or mixing: got neither.")
-        if width % 2:
+        if products and width % 2:
             raise ValueError(f"Light blocks multiply halves: `width` must be even, got {width}.")
         self.attention, self.mixing, self.local = attention, mixing, local
+        self.activation = gated if products else gelu
         self.skip = nn.Linear(width, width)
 
     def prepared(self, fields: Fields, basis: Sampled) -> tuple[Tensor, Tensor, Tensor]:
-        values = gated(fields)
+        values = self.activation(fields)
         return fields, values, values
 
     def coefficients(self, values: Fields, basis: Sampled) -> Coordinates:

@@ -43,6 +43,7 @@ class SupraOperator(nn.Module):
         light: a `LightBlock` in each layer instead of a `SupraBlock`; it has no norm, no dropout
             outside of attention and no point-wise map to have an ``mlp_ratio``.
         attention: False leaves it out of light blocks, to see what it is worth.
+        products: False leaves products of functions out of light blocks.
         mixing: in light blocks, what makes a map between functions from the width, as
             ``partial(ModeMixing, modes=64)`` does.
         local: a branch between neighbouring points in every block: True for a `LocalConvolution`
@@ -68,6 +69,7 @@ class SupraOperator(nn.Module):
         gain: float | None = 3.0,
         light: bool = False,
         attention: bool = True,
+        products: bool = True,
         mixing: Callable[[int], nn.Module] | None = None,
         local: Local = False,
         checkpointing: bool = False,
@@ -77,6 +79,7 @@ class SupraOperator(nn.Module):
         self.checkpointing = checkpointing
         if not light and (mixing is not None or not attention):
             raise ValueError("`mixing`, and no `attention`, are for light blocks: set `light`.")
+        inside: dict[str, Any] = {"mlp_ratio": mlp_ratio, "norm": norm, "dropout": dropout}
 
         def block(number: int) -> Block:
             attend = SubspaceAttention(
@@ -85,9 +88,9 @@ class SupraOperator(nn.Module):
             branch = _local_branch(local, width, _STEPS[number % len(_STEPS)])
             if light:
                 mixed = None if mixing is None else mixing(width)
-                return LightBlock(width, attend if attention else None, mixing=mixed, local=branch)
-            options: dict[str, Any] = {"mlp_ratio": mlp_ratio, "norm": norm, "dropout": dropout}
-            return SupraBlock(width, attend, local=branch, **options)
+                return LightBlock(width, attend if attention else None,
+                                  mixing=mixed, local=branch, products=products)  # fmt: skip
+            return SupraBlock(width, attend, local=branch, **inside)
 
         self.lift = nn.Linear(in_channels, width)
         self.blocks = nn.ModuleList(block(number) for number in range(depth))

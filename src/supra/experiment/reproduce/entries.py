@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isqrt
 
-from supra.experiment.config import FourierConfig
+from supra.experiment.config import BasisConfig, Experiment, FourierConfig
 from supra.experiment.errors import ConfigError
 from supra.experiment.preset import SUPRA, Scale
 from supra.experiment.reproduce import paper
@@ -19,16 +19,6 @@ _SIZES = ("small", "medium", "large")
 _FAITHFUL = "supra-paper"  # the paper's findings are about the paper's block
 _PLATES = "plates"  # the problem with a geometry per sample
 WHOLE = "the preset"
-# What the presets' network on grids is made of, one part taken away each time.
-_WITHOUT: dict[str, tuple[str, ...]] = {
-    WHOLE: (),
-    "no attention": ("model.attention=none",),
-    "no mixing": ("model.mixing=false",),
-    "no local branch": ("model.local=false",),
-    "modes, not waves": ("basis.kind=cosine", "basis.modes=[15, 15]"),
-    "AdamW, not Muon": ("train.optimizer=adamw",),
-    "full blocks": ("model.light=false", "model.mixing=false", "model.norm=layer", "model.gain=3"),
-}
 
 
 @dataclass(frozen=True)
@@ -133,11 +123,13 @@ def ingredients(wanted: Wanted) -> Iterator[Entry]:
     """Of the problems whose preset has light blocks at this scale."""
     if wanted.systems:
         raise ConfigError("The table ingredients is about our own network: leave out --models.")
-    for problem in filter(wanted.keeps, paper.PROBLEMS):
-        if not getattr(Cell(problem, wanted.scale).experiment.model, "light", False):
+    for problem in filter(wanted.keeps, (*paper.PROBLEMS, _PLATES)):
+        preset = Cell(problem, wanted.scale).experiment
+        if not getattr(preset.model, "light", False):
             continue
-        for row, changes in _WITHOUT.items():
-            yield Entry(row, problem, wanted.cells(problem, SUPRA, *changes))
+        for row, changes in _without(preset).items():
+            if row == WHOLE or Cell(problem, wanted.scale, changes=changes).experiment != preset:
+                yield Entry(row, problem, wanted.cells(problem, SUPRA, *changes))
 
 
 TABLES: dict[str, tuple[str, Callable[[Wanted], Iterator[Entry]]]] = {
@@ -147,9 +139,37 @@ TABLES: dict[str, tuple[str, Callable[[Wanted], Iterator[Entry]]]] = {
     "airfoil-basis": ("Airfoil: eigenfunctions of the mesh or Fourier on the grid", airfoil_basis),
     "normalization": ("Normalisation", normalization),
     "model-size": ("Layers and hidden functions", model_size),
-    "ingredients": ("The network on grids, one part taken away", ingredients),
+    "ingredients": ("The presets, one part taken away", ingredients),
     "geometry": ("Plates with one to five holes, a mesh each", geometry),
 }
+
+
+def _without(preset: Experiment) -> dict[str, tuple[str, ...]]:
+    """What the presets are made of, one part taken away each time."""
+    return {
+        WHOLE: (),
+        "no attention": ("model.attention=none",),
+        "plain attention": ("model.attention=paper",),
+        "no mixing": ("model.mixing=false",),
+        "no products": ("model.products=false",),
+        "no local branch": ("model.local=false",),
+        **_without_waves(preset.basis),
+        "full blocks": ("model.light=false", "model.mixing=false", "model.norm=layer",
+                        "model.gain=3"),
+        "AdamW, not Muon": ("train.optimizer=adamw",),
+        "no H1 loss": ("train.loss.h1=0",),
+        "no symmetries": ("train.symmetry=none",),
+    }  # fmt: skip
+
+
+def _without_waves(basis: BasisConfig) -> dict[str, tuple[str, ...]]:
+    if not isinstance(basis, FourierConfig):
+        return {}
+    sides = [2 * count + 1 for count in basis.modes]  # a cosine and a sine of each, and 1
+    return {
+        "modes, not waves": ("basis.kind=cosine", f"basis.modes={sides}"),
+        "waves of the domain's length": ("basis.period=1",),
+    }
 
 
 def _product(
