@@ -10,7 +10,8 @@ from supra.experiment.reproduce.cell import Cell
 
 Budget = Literal["epochs", "time"]
 
-# A table has dozens of runs: at the small scale each is cut to a few minutes on a CPU.
+# A table has dozens of runs: at the small scale each is cut to a few minutes on a CPU. Ablations,
+# which compare a network with itself, get along with less.
 _SHORTER: dict[str, dict[str, tuple[str, ...]]] = {
     "small": {
         "darcy": ("train.epochs=8",),
@@ -21,11 +22,20 @@ _SHORTER: dict[str, dict[str, tuple[str, ...]]] = {
         "plates": ("train.epochs=10",),
     }
 }
+_ABLATION: dict[str, dict[str, tuple[str, ...]]] = {
+    "small": {
+        **_SHORTER["small"],
+        "darcy": ("train.epochs=10", "data.options.stride=20"),
+        "navier_stokes": ("train.epochs=3",),
+        "plasticity": ("train.epochs=5", "data.options.stride=2"),
+    }
+}
 
 
-def budgeted(cell: Cell) -> Cell:
-    """The cell with the points and the number of epochs that all systems get."""
-    shorter = _SHORTER.get(cell.scale, {}).get(cell.problem, ())
+def budgeted(cell: Cell, ablation: bool = False) -> Cell:
+    """The cell with the points and the number of epochs that all of a table get."""
+    lengths = _ABLATION if ablation else _SHORTER
+    shorter = lengths.get(cell.scale, {}).get(cell.problem, ())
     return replace(cell, changes=(*cell.changes, *shorter))
 
 

@@ -35,8 +35,10 @@ class Wanted:
     def keeps(self, problem: str) -> bool:
         return not self.problems or problem in self.problems
 
-    def cells(self, problem: str, system: str, *changes: str) -> tuple[Cell, ...]:
-        first = budgeted(Cell(problem, self.scale, system, changes))
+    def cells(
+        self, problem: str, system: str, *changes: str, ablation: bool = False
+    ) -> tuple[Cell, ...]:
+        first = budgeted(Cell(problem, self.scale, system, changes), ablation)
         if self.samples is not None:
             first = with_samples(first, self.samples)
         if self.recipe == "shared":
@@ -63,7 +65,7 @@ def basis_number(wanted: Wanted) -> Iterator[Entry]:
                 ("few", "medium", "many"), numbers.items(), strict=True
             ):
                 changes = _basis(wanted.scale, family, count, problem)
-                cells = wanted.cells(problem, system, *changes)
+                cells = wanted.cells(problem, system, *changes, ablation=True)
                 yield Entry(f"{problem}, {family}{_of(system)}", size, cells, number)
 
 
@@ -73,7 +75,7 @@ def basis_choice(wanted: Wanted) -> Iterator[Entry]:
         for system in _subjects(wanted, problem):
             for family in families:
                 changes = _basis(wanted.scale, family, 144, problem)
-                cells = wanted.cells(problem, system, *changes)
+                cells = wanted.cells(problem, system, *changes, ablation=True)
                 yield Entry(problem + _of(system), family, cells, numbers.get(family))
 
 
@@ -82,7 +84,7 @@ def airfoil_basis(wanted: Wanted) -> Iterator[Entry]:
         for family, (train, test) in paper.AIRFOIL_BASIS.items():
             count = 128 if family == "laplacian" else 144
             changes = _basis(wanted.scale, family, count, "airfoil")
-            cells = wanted.cells("airfoil", system, *changes)
+            cells = wanted.cells("airfoil", system, *changes, ablation=True)
             yield Entry("train" + _of(system), family, cells, train, value=train_error)
             yield Entry("test" + _of(system), family, cells, test)
 
@@ -91,7 +93,7 @@ def normalization(wanted: Wanted) -> Iterator[Entry]:
     for problem, numbers in paper.NORMALIZATION.items():
         for system in _subjects(wanted, problem):
             for norm, number in numbers.items():
-                cells = wanted.cells(problem, system, f"model.norm={norm}")
+                cells = wanted.cells(problem, system, f"model.norm={norm}", ablation=True)
                 yield Entry(problem + _of(system), norm, cells, number)
 
 
@@ -102,7 +104,7 @@ def model_size(wanted: Wanted) -> Iterator[Entry]:
             for system in _subjects(wanted, problem):
                 for word, (size, number) in zip(_SIZES, sizes.items(), strict=True):
                     smaller = size if wanted.scale == "paper" else size // less
-                    cells = wanted.cells(problem, system, f"{name}={smaller}")
+                    cells = wanted.cells(problem, system, f"{name}={smaller}", ablation=True)
                     yield Entry(f"{problem}, {part}{_of(system)}", word, cells, number)
 
 
@@ -129,7 +131,7 @@ def ingredients(wanted: Wanted) -> Iterator[Entry]:
             continue
         for row, changes in _without(preset).items():
             if row == WHOLE or Cell(problem, wanted.scale, changes=changes).experiment != preset:
-                yield Entry(row, problem, wanted.cells(problem, SUPRA, *changes))
+                yield Entry(row, problem, wanted.cells(problem, SUPRA, *changes, ablation=True))
 
 
 TABLES: dict[str, tuple[str, Callable[[Wanted], Iterator[Entry]]]] = {
