@@ -46,7 +46,9 @@ def curves(measured: Measured) -> Figure:
         for axes in figure.axes
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    figure.legend(shown.values(), shown.keys(), loc="outside right upper", frameon=False)
+    names = [column for column in measured.columns if column in shown]
+    handles = [shown[name] for name in names]
+    figure.legend(handles, names, loc="outside right upper", frameon=False)
     return figure
 
 
