@@ -113,8 +113,8 @@ def test_an_ingredient_is_taken_away_at_a_time(tmp_path):
         reproduce("ingredients", Wanted("smoke", systems=("fno",)), tmp_path, tmp_path)
     with pytest.raises(ConfigError, match="leave out --budget"):
         reproduce("ingredients", Wanted("smoke"), tmp_path, tmp_path, budget="time")
-    with pytest.raises(ConfigError, match="nothing of this at scale paper"):
-        reproduce("ingredients", Wanted("paper"), tmp_path, tmp_path)
+    with pytest.raises(ConfigError, match="has the problems plates: got darcy"):
+        reproduce("ingredients", Wanted("paper", problems=("darcy",)), tmp_path, tmp_path)
 
 
 def test_what_a_preset_does_not_have_is_not_taken_away():
