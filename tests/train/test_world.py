@@ -40,6 +40,14 @@ def together(folder: Path, how: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
 
+def seen(name: str, weight: torch.Tensor) -> torch.Tensor:
+    """Without the biases of keys: a softmax does not see them, and their gradient is round-off."""
+    if not name.endswith("query_key_value.bias"):
+        return weight
+    query, _, value = weight.chunk(3)
+    return torch.cat([query, value])
+
+
 def test_two_processes_equal_one_and_resume(tmp_path):
     alone, pair = tmp_path / "alone", tmp_path / "pair"
     fit(job(alone, train=7, epochs=3))
@@ -48,7 +56,8 @@ def test_two_processes_equal_one_and_resume(tmp_path):
     one, two = (load_checkpoint(folder / LATEST)["weights"] for folder in (alone, pair))
     for name, weight in one.items():
         # Where a gradient is near zero, Adam makes a part of a step (1e-3) of its round-off.
-        torch.testing.assert_close(two[name], weight, rtol=1e-3, atol=2e-4)
+        found, expected = seen(name, two[name]), seen(name, weight)
+        torch.testing.assert_close(found, expected, rtol=1e-3, atol=2e-4)
     assert History.read(pair).errors == pytest.approx(History.read(alone).errors, rel=1e-4)
     again = together(pair, "resume")
     assert again.returncode == 0, again.stderr[-2000:]
