@@ -30,14 +30,15 @@ class NormalisedAttention(nn.Module):
     ) -> Float[Tensor, "batch points channels"]:
         key, value = self.key_value(sources).chunk(2, dim=-1)
         query, key, value = map(self._split, (self.query(targets), key, value))
-        query, key = query.softmax(dim=-1), key.softmax(dim=-1)
+        query, key = query.softmax(dim=2), key.softmax(dim=2)
         if real is not None:
-            key = key.masked_fill(~real[:, None, :, None], 0)
-        total = query @ key.sum(dim=2)[..., None]
-        mixed = query + query @ (key.mT @ value) / total
-        return self.output(mixed.transpose(1, 2).flatten(2))
+            key = key.masked_fill(~real[:, None, None], 0)
+        total = key.sum(dim=3)[:, :, None] @ query
+        mixed = query + (value @ key.mT) @ query / total
+        return self.output(mixed.flatten(1, 2).mT)
 
     def _split(
         self, fields: Float[Tensor, "batch points channels"]
-    ) -> Float[Tensor, "batch heads points share"]:
-        return fields.unflatten(-1, (self.heads, -1)).transpose(1, 2)
+    ) -> Float[Tensor, "batch heads share points"]:
+        """Points come last: softmaxes over a few features are slow where these lie side by side."""
+        return fields.mT.unflatten(1, (self.heads, -1))

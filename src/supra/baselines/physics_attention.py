@@ -63,8 +63,10 @@ class PhysicsAttention(nn.Module):
     ) -> Float[Tensor, "batch heads points slices"]:
         """How much of each point belongs to each slice; sums to one over slices, 0 if padded."""
         free = self.temperature
-        temperature = free.clamp(_COLDEST, _HOTTEST) if self.structured else free
-        weights = (self.slice_map(slicing) / temperature).softmax(dim=-1)
+        warmth = 1 / (free.clamp(_COLDEST, _HOTTEST) if self.structured else free)
+        # The temperature divides the map, which is small, and not its outcome at all the points.
+        scores = slicing @ (self.slice_map.weight * warmth).mT + self.slice_map.bias * warmth
+        weights = scores.softmax(dim=-1)
         real = real_points(basis)
         return weights if real is None else weights * real[:, None, :, None]
 
