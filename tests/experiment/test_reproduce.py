@@ -168,6 +168,14 @@ def test_time_is_shared_out_in_epochs():
     assert as_long_as_supra(cell, slow).experiment.train.epochs == 1
 
 
+def test_costs_are_compared_with_few_samples_and_one_epoch():
+    whole = budgeted(Cell("darcy", "small"))
+    few = replace(whole, changes=("data.limit=40",))
+    for cell, samples in ((whole, 150), (few, 40)):
+        probed = probe(cell).experiment
+        assert (probed.data.limit, probed.train.epochs) == (samples, 1)
+
+
 @pytest.fixture
 def without_training(monkeypatch):
     """Cells that only note that they ran; ``behaviour`` says what else happens."""
@@ -178,7 +186,8 @@ def without_training(monkeypatch):
         folder, problem = Path(given["--out"]), given["train"]
         ran.append(command)
         changes = [value for name, value in pairwise(command) if name == "-s"]
-        experiment = load_experiment(problem, "smoke", changes)
+        system = given.get("--model", "supra")
+        experiment = load_experiment(problem, "smoke", changes, system)
         (folder / "config.yaml").write_text(yaml.safe_dump(experiment.model_dump(mode="json")))
         status, message = behaviour.get(problem, (0, ""))
         if status == 0:
@@ -203,6 +212,23 @@ def test_finished_cells_are_not_run_again(without_training, tmp_path):
     shutil.rmtree(records)
     run_cells(cells, runs, records)
     assert len(ran) == 4
+
+
+@pytest.mark.parametrize("budget", ["epochs", "time"])
+def test_a_table_of_what_is_recorded_trains_nothing(budget, without_training, tmp_path):
+    ran, _ = without_training
+    there = Wanted("smoke", problems=("darcy",), systems=("fno", "supra"))
+    more = Wanted("smoke", seeds=2, problems=("darcy", "pipe"))
+    folders = tmp_path / "runs", tmp_path / "records"
+    with pytest.raises(ConfigError, match="No run of this table has a record in"):
+        reproduce("accuracy", more, *folders, budget=budget, train=False)
+    assert ran == []
+    reproduce("accuracy", there, *folders, budget=budget)
+    trained = len(ran)
+    shown = reproduce("accuracy", more, *folders, budget=budget, train=False)
+    assert len(ran) == trained > 0
+    assert (shown.rows, shown.columns) == (["darcy"], ["fno", "supra"])
+    assert [len(found.outcomes) for found in shown.found] == [1, 1]
 
 
 def test_a_record_says_what_was_run_and_how_it_learned(tmp_path):

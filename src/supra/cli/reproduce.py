@@ -57,6 +57,9 @@ def reproduce_command(
         int | None,
         typer.Option(min=2, help="Only so many training samples, with as many steps."),
     ] = None,
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Train nothing: show what has a record in OUT/cells.")
+    ] = False,
     workers: Annotated[int, typer.Option(min=1, help="Runs side by side.")] = 2,
     cluster: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask scheduler instead.")
@@ -73,7 +76,7 @@ def reproduce_command(
     if name in ("efficiency", "convergence"):
         _refuse(name, problems=problems, models=models, seeds=seeds > 1,
                 budget=budget != "epochs", recipe=recipe != "published",
-                samples=samples)  # fmt: skip
+                samples=samples, recorded=recorded)  # fmt: skip
     if name == "efficiency":
         _efficiency(out, quick=scale == "smoke")
         return
@@ -86,7 +89,7 @@ def reproduce_command(
     with progress("reproduce", errors, stopped=stopped) as report:
         measured = reproduce(
             name, wanted, runs, out / "cells",
-            budget=budget, workers=workers, cluster=cluster, report=report,
+            budget=budget, workers=workers, cluster=cluster, train=not recorded, report=report,
         )  # fmt: skip
     _show(measured)
     for path in write_table(measured, out, runs):

@@ -32,6 +32,9 @@ _ABLATION: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
+_PROBED = 150  # training samples that tell what a system costs: twenty steps or more
+
+
 def budgeted(cell: Cell, ablation: bool = False) -> Cell:
     """The cell with the points and the number of epochs that all of a table get."""
     lengths = _ABLATION if ablation else _SHORTER
@@ -57,8 +60,9 @@ def with_epochs(cell: Cell, epochs: int) -> Cell:
 
 
 def probe(cell: Cell) -> Cell:
-    """One epoch of it, to see what an epoch costs."""
-    return with_epochs(cell, 1)
+    """One epoch of it with few samples, to see what it costs beside the same of others."""
+    few = min(cell.experiment.data.limit or _PROBED, _PROBED)
+    return with_epochs(replace(cell, changes=(*cell.changes, f"data.limit={few}")), 1)
 
 
 def as_long_as_supra(cell: Cell, probes: Mapping[Cell, dict[str, Any]]) -> Cell:

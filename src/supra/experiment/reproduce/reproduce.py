@@ -13,7 +13,7 @@ from supra.experiment.reproduce.entries import TABLES, Wanted
 from supra.experiment.reproduce.record import Outcome
 from supra.experiment.reproduce.remarks import remarks
 from supra.experiment.reproduce.table import Entry, Found, Measured
-from supra.experiment.reproduce.work import run_cells
+from supra.experiment.reproduce.work import finished, run_cells
 
 
 def reproduce(
@@ -25,14 +25,18 @@ def reproduce(
     budget: Budget = "epochs",
     workers: int = 2,
     cluster: str | None = None,
+    train: bool = True,
     report: Report = lambda *_: None,
 ) -> Measured:
     """Train what the table needs, all systems with as many epochs or as much time.
 
-    What has a record is not trained again.
+    What has a record is not trained again. Without ``train`` nothing is: the table has what is
+    there, and as many seeds of it as there are.
     """
 
     def run(cells: Sequence[Cell]) -> dict[Cell, Outcome]:
+        if not train:
+            return finished(cells, runs, records)
         return run_cells(cells, runs, records, workers, cluster, report)
 
     title, make = TABLES[table]
@@ -44,7 +48,9 @@ def reproduce(
         title += ", as much CPU time for each as for SUPRA"
         entries = _timed(entries, run([probe(c) for e in entries for c in _with_supra(e)]))
     outcomes = run([cell for entry in entries for cell in entry.cells])
-    found = [Found(e, tuple(outcomes[cell] for cell in e.cells)) for e in entries]
+    found = [Found(e, known) for e in entries if (known := _known(e, outcomes))]
+    if not found:
+        raise ConfigError(f"No run of this table has a record in {records}.")
     if wanted.recipe == "shared":
         title += ", all trained by SUPRA's recipe"
     if wanted.samples is not None:
@@ -79,7 +85,17 @@ def _with_supra(entry: Entry) -> list[Cell]:
 
 
 def _timed(entries: Sequence[Entry], probes: Mapping[Cell, Outcome]) -> list[Entry]:
+    """The entries whose cost is known, with epochs of the same cost."""
+
     def timed(cell: Cell) -> Cell:
         return replace(as_long_as_supra(replace(cell, seed=0), probes), seed=cell.seed)
 
-    return [replace(entry, cells=tuple(map(timed, entry.cells))) for entry in entries]
+    return [
+        replace(entry, cells=tuple(map(timed, entry.cells)))
+        for entry in entries
+        if all(probe(cell) in probes for cell in _with_supra(entry))
+    ]
+
+
+def _known(entry: Entry, outcomes: Mapping[Cell, Outcome]) -> tuple[Outcome, ...]:
+    return tuple(outcomes[cell] for cell in entry.cells if cell in outcomes)

@@ -39,7 +39,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Found:
-    """What was measured for an entry."""
+    """What was measured for an entry, with all of its seeds or some."""
 
     entry: Entry
     outcomes: tuple[Outcome, ...]

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,8 +34,8 @@ def run_cells(
     finished by then is in ``records``.
     """
     wanted = list(dict.fromkeys(cells))
-    found = {cell: outcome(cell, runs, records) for cell in wanted}
-    waiting = [cell for cell in wanted if found[cell] is None]
+    found = finished(wanted, runs, records)
+    waiting = [cell for cell in wanted if cell not in found]
     for cell in {cell.problem: cell for cell in waiting}.values():
         ensure_data(cell.experiment, report)  # two runs would both make them
     report("cells", len(wanted) - len(waiting), len(wanted))
@@ -44,13 +44,19 @@ def run_cells(
         try:
             for done, job in enumerate(completed(list(jobs)), 1):
                 job.result()
-                found[jobs[job]] = outcome(jobs[job], runs, records)
+                found |= finished([jobs[job]], runs, records)
                 report("cells", len(wanted) - len(waiting) + done, len(wanted))
         except BaseException:
             for job in jobs:
                 job.cancel()
             raise
-    return {cell: each for cell, each in found.items() if each is not None}
+    return found
+
+
+def finished(cells: Iterable[Cell], runs: Path, records: Path) -> dict[Cell, Outcome]:
+    """The outcomes that are there already."""
+    found = ((cell, outcome(cell, runs, records)) for cell in cells)
+    return {cell: each for cell, each in found if each is not None}
 
 
 def train_cell(cell: Cell, folder: Path, side_by_side: int) -> None:

@@ -52,7 +52,7 @@ def markdown(measured: Measured, root: Path) -> str:
         "## Cost and commands",
         "",
         *_rows([
-            ["", "", "weights", "epochs", "CPU minutes", "command (first seed)"],
+            ["", "", "weights", "epochs", "seeds", "CPU minutes", "command (first seed)"],
             *(_cost_row(found, root) for found in measured.found),
         ]),
         "",
@@ -84,8 +84,9 @@ def _bold(text: str, strong: bool) -> str:
 def _cost_row(found: Found, root: Path) -> list[str]:
     cell = found.entry.cells[0]
     weights = "" if found.weights is None else f"{found.weights:,}"
+    command = f"`{cell.command(root / cell.name)}`"
     return [found.entry.row, found.entry.column, weights, str(found.epochs or ""),
-            f"{found.cpu_minutes:.1f}", f"`{cell.command(root / cell.name)}`"]  # fmt: skip
+            str(len(found.outcomes)), f"{found.cpu_minutes:.1f}", command]  # fmt: skip
 
 
 def _rows(rows: list[list[str]]) -> list[str]:
@@ -96,7 +97,7 @@ def _rows(rows: list[list[str]]) -> list[str]:
 def _record(found: Found, root: Path) -> dict[str, Any]:
     entry, cell = found.entry, found.entry.cells[0]
     values = (entry.row, entry.column, _number(entry.paper), _number(found.mean),
-              _number(found.spread), len(entry.cells), found.weights, found.epochs,
+              _number(found.spread), len(found.outcomes), found.weights, found.epochs,
               round(found.cpu_minutes, 2), cell.command(root / cell.name))  # fmt: skip
     return dict(zip(_FIELDS, values, strict=True))
 
