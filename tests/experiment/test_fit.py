@@ -149,3 +149,31 @@ def test_every_kind_of_domain_is_looked_at_between_its_points_at_every_moment(na
     assert found.shape == (2, 2, 1)
     whole = surrogate.rollout(given, 2, domain)
     np.testing.assert_allclose(found, Probe.of(domain, near)(whole), rtol=1e-5)
+
+
+def drifting(number: int) -> supra.Sample:
+    """States that move on by the same field at every step."""
+    mesh = shapes.square(4)
+    start = np.random.default_rng(number).normal() + mesh.points[:, :1]
+    steps = [start + (step + 1) * 0.1 * mesh.points[:, 1:] for step in range(3)]
+    return supra.Sample(start, np.stack(steps), mesh)
+
+
+def test_a_surrogate_of_changes_is_one_after_loading(tmp_path):
+    state = (Channel("u"),)
+    layout = Layout(state, state, "rollout", (1.0, 2.0, 3.0))
+    samples = [drifting(number) for number in range(6)]
+    small = {**SMALL, "normalize": {"targets": "point"}, "predicts": "change"}
+    trained = supra.fit(samples[:5], samples[5:], tmp_path / "run", layout=layout, **small)
+    trained.predictor.target_scale.zero_()  # the network says nothing: the mean change is left
+    trained.save(tmp_path / "file.pt")
+    loaded = supra.Surrogate.load(tmp_path / "file.pt")
+    new = drifting(9)
+    found = loaded.predict(new.inputs, new.domain)
+    np.testing.assert_allclose(found, new.targets, atol=1e-5)
+
+
+def test_changes_are_of_rollouts_only(tmp_path):
+    with pytest.raises(ConfigError, match="predicts=change is for rollouts"):
+        supra.fit([sample(0)], [sample(1)], tmp_path / "run", predicts="change",
+                  **{**SMALL, "data": {"valid": 0}})  # fmt: skip

@@ -7,7 +7,7 @@ from supra.data.errors import DataError
 from supra.data.normalize import Normalizer
 from supra.data.public.load import load_dataset
 from supra.data.public.write import write_public
-from supra.data.stepwise import moments, stepwise
+from supra.data.stepwise import changes, moments, stepwise
 from supra.data.store.reader import open_dataset, open_store
 from supra.data.store.writer import StoreWriter
 
@@ -25,6 +25,7 @@ __all__ = [
     "Splits",
     "StoreWriter",
     "Symmetry",
+    "changes",
     "in_order",
     "load_dataset",
     "loader",

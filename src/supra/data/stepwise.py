@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from jaxtyping import Float
 
 from supra.data.dataset import Channel, Dataset, Layout, Reader, Sample
 from supra.data.errors import DataError
@@ -45,6 +46,12 @@ def moments(sample: Sample, layout: Layout) -> Iterator[Sample]:
             yield _window(sample, layout, step, unroll=1)
         else:
             yield _moment(sample, layout, step)
+
+
+def changes(sample: Sample, layout: Layout) -> Float[np.ndarray, "times points targets"]:
+    """From each state of a rollout to the next, the last given state to the first target."""
+    last = sample.inputs[:, -len(layout.targets) :]
+    return np.diff(sample.targets, axis=0, prepend=last[None])
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from supra.data import (
     Normalizer,
     Splits,
     Symmetry,
+    changes,
     load_dataset,
     moments,
     open_dataset,
@@ -192,13 +193,20 @@ def build_predictor(
             f"model.local=true needs samples on a grid or a mesh: got a {type(domain).__name__}. "
             f"Use model.local=false."
         )
+    change = experiment.predicts == "change"
+    if change and train.layout.time != "rollout":
+        raise ConfigError(
+            f"predicts=change is for rollouts, which start from a state: got targets of kind "
+            f"{train.layout.time!r}."
+        )
     dimensions = domain.points.shape[1]
     network = build_network(experiment, train.layout, dimensions, subspace)
     kinds, numbers = experiment.normalize, range(len(train))
     given = (collate.inputs(m) for k in numbers for m in moments(train[k], train.layout))
     inputs = Normalizer.fit(given, kinds.inputs)
-    targets = Normalizer.fit((train[k].targets for k in numbers), kinds.targets)
-    return Predictor(network, train.layout, inputs, targets)
+    aims = (changes(train[k], train.layout) if change else train[k].targets for k in numbers)
+    targets = Normalizer.fit(aims, kinds.targets)
+    return Predictor(network, train.layout, inputs, targets, change)
 
 
 def build_augmentation(experiment: Experiment, train: Dataset) -> Augment | None:

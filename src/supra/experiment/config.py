@@ -252,6 +252,9 @@ class Experiment(Settings):
     model: ModelConfig = Field(default_factory=SupraConfig)
     train: TrainSettings = Field(default_factory=TrainSettings)
     normalize: NormalizeConfig = Field(default_factory=NormalizeConfig)
+    predicts: Literal["state", "change"] = Field(
+        "state", description="rollouts: the next state, or its change from the last one"
+    )
     positions: Positions = Field("physical", description="positions added to the inputs")
     weighting: Weighting = Field("quadrature", description="weights of points in loss and error")
     seed: int = Field(0, ge=0, description="of initial weights, validation samples and order")

@@ -59,7 +59,8 @@ class Surrogate:
             Normalizer(weights[f"{side}_shift"], weights[f"{side}_scale"])
             for side in ("input", "target")
         ]
-        predictor = Predictor(network, layout, *normalizers).to(device)
+        change = experiment.predicts == "change"
+        predictor = Predictor(network, layout, *normalizers, change).to(device)
         predictor.load_state_dict(weights)
         domain = _restored_domain(state["domain"])
         seen = Seen.from_state(state["seen"]) if state.get("seen") else None

@@ -30,6 +30,6 @@ class Objective(nn.Module):
     def _disturbed(self, inputs: Tensor) -> Tensor:
         """Past states with noise, so that the network learns to correct its own errors."""
         past = len(self.predictor.layout.inputs) if self.predictor.layout.history else 0
-        spread = (self.noise * self.predictor.input_scale).expand(inputs.shape[-1:])
-        noise = torch.randn_like(inputs[..., :past]) * spread[:past]
+        spread = (self.noise * self.predictor.input_scale).expand(inputs.shape[1:])
+        noise = torch.randn_like(inputs[..., :past]) * spread[:, :past]
         return torch.cat([inputs[..., :past] + noise, inputs[..., past:]], dim=2)

@@ -19,6 +19,7 @@ class Predictor(nn.Module):
         layout: what the samples hold.
         inputs: normaliser of the network's inputs: given functions, time, positions.
         targets: normaliser of what it predicts, of one moment.
+        change: in a rollout, what it predicts is the change from the last state to the next one.
     """
 
     input_shift: Tensor
@@ -27,10 +28,15 @@ class Predictor(nn.Module):
     target_scale: Tensor
 
     def __init__(
-        self, network: nn.Module, layout: Layout, inputs: Normalizer, targets: Normalizer
+        self,
+        network: nn.Module,
+        layout: Layout,
+        inputs: Normalizer,
+        targets: Normalizer,
+        change: bool = False,
     ) -> None:
         super().__init__()
-        self.network, self.layout = network, layout
+        self.network, self.layout, self.change = network, layout, change
         for side, normalizer in (("input", inputs), ("target", targets)):
             for name, value in normalizer.state().items():
                 self.register_buffer(f"{side}_{name}", value)
@@ -47,7 +53,8 @@ class Predictor(nn.Module):
             found = self.network(encoded, basis)
         else:
             found = predict_in_chunks(self.network, encoded, basis, chunk)
-        return found * self.target_scale + self.target_shift
+        decoded = found * self.target_scale + self.target_shift
+        return self._last_state(inputs) + decoded if self.change else decoded
 
     def predict(
         self,
@@ -91,3 +98,9 @@ class Predictor(nn.Module):
             states.append(self(torch.cat([past, positions], dim=2), basis, chunk))
             past = torch.cat([past[..., channels:], states[-1]], dim=2)
         return torch.stack(states, dim=1)
+
+    def _last_state(
+        self, inputs: Float[Tensor, "batch points inputs"]
+    ) -> Float[Tensor, "batch points targets"]:
+        end = len(self.layout.inputs)
+        return inputs[..., end - len(self.layout.targets) : end]
