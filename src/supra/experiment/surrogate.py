@@ -55,12 +55,12 @@ class Surrogate:
         subspace = restore_subspace(experiment, state["subspace"])
         network = build_network(experiment, layout, state["dimensions"], subspace)
         weights = state["weights"]
-        normalizers = [
+        inputs, targets = (
             Normalizer(weights[f"{side}_shift"], weights[f"{side}_scale"])
             for side in ("input", "target")
-        ]
+        )
         change = experiment.predicts == "change"
-        predictor = Predictor(network, layout, *normalizers, change).to(device)
+        predictor = Predictor(network, layout, inputs, targets, change).to(device)
         predictor.load_state_dict(weights)
         domain = _restored_domain(state["domain"])
         seen = Seen.from_state(state["seen"]) if state.get("seen") else None
