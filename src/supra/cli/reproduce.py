@@ -141,8 +141,12 @@ def _show(measured: Measured) -> None:
                   ("", *measured.columns))  # fmt: skip
     for row in measured.rows:
         found = [measured.at(row, column) for column in measured.columns]
-        # On two lines each, five systems fit on a narrow terminal.
-        drawn.add_row(row, *("" if f is None else shown(f).replace(" (", "\n(") for f in found))
+        # In short lines, six systems fit on a narrow terminal.
+        drawn.add_row(row, *("" if f is None else _in_lines(shown(f)) for f in found))
     console.print(drawn)
     for remark in measured.remarks:
         console.print(remark, highlight=False, soft_wrap=True)
+
+
+def _in_lines(text: str) -> str:
+    return text.replace(" ±", "\n±").replace(" (", "\n(")

@@ -34,8 +34,8 @@ def draw(measured: Measured, path: Path) -> None:
 
 def column_colors(measured: Measured) -> dict[str, Color]:
     """A colour for every column, the same in all pictures of a table."""
-    colors, last = matplotlib.colormaps["viridis"], max(1, len(measured.columns) - 1)
-    return {column: colors(0.9 * n / last) for n, column in enumerate(measured.columns)}
+    colors = matplotlib.colormaps["tab10" if len(measured.columns) <= 10 else "tab20"]
+    return {column: colors(n) for n, column in enumerate(measured.columns)}
 
 
 def _bars(axes, measured: Measured, column: str, number: int, color) -> None:  # type: ignore[no-untyped-def]
