@@ -122,7 +122,7 @@ def geometry(wanted: Wanted) -> Iterator[Entry]:
 
 
 def ingredients(wanted: Wanted) -> Iterator[Entry]:
-    """Of the problems whose preset has light blocks at this scale."""
+    """Of the problems whose preset has light blocks at this scale, trained as for `accuracy`."""
     if wanted.systems:
         raise ConfigError("The table ingredients is about our own network: leave out --models.")
     for problem in filter(wanted.keeps, (*paper.PROBLEMS, _PLATES)):
@@ -131,7 +131,7 @@ def ingredients(wanted: Wanted) -> Iterator[Entry]:
             continue
         for row, changes in _without(preset).items():
             if row == WHOLE or Cell(problem, wanted.scale, changes=changes).experiment != preset:
-                yield Entry(row, problem, wanted.cells(problem, SUPRA, *changes, ablation=True))
+                yield Entry(row, problem, wanted.cells(problem, SUPRA, *changes))
 
 
 TABLES: dict[str, tuple[str, Callable[[Wanted], Iterator[Entry]]]] = {
