@@ -1,3 +1,6 @@
+import csv
+import json
+
 import pytest
 import torch
 from torch import nn
@@ -5,8 +8,9 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from supra.basis import CosineBasis
 from supra.domain import Grid
-from supra.experiment.benchmark import c_grid_mesh
-from supra.experiment.efficiency import Subject, bytes_kept, costs, forward_flops, peak_bytes
+from supra.experiment.benchmark import Setting, c_grid_mesh
+from supra.experiment.efficiency import Cost, Subject, bytes_kept, costs, forward_flops, peak_bytes
+from supra.experiment.reproduce.efficiency import write_efficiency
 from supra.model import SupraOperator
 from supra.model.product import ONEDNN
 
@@ -61,3 +65,22 @@ def test_the_c_grid_is_glued_like_the_airfoil_data():
     assert len(mesh.node_map) == 221 * 51
     assert len(mesh.points) < 221 * 51
     assert mesh.euler_characteristic == 0  # a ring around the body
+
+
+def test_the_files_hold_times_relative_to_supra_and_the_papers_numbers(tmp_path):
+    def cost(name: str, step: float) -> Cost:
+        subject = Subject(name, nn.Linear(2, 3), ())
+        return Cost(subject, 0.1, 0.2, step, 0.05, 1e6, 0.5, 115.0, 120.0)
+
+    found = {Setting(64, 64): [cost("SUPRA N=128", 0.3), cost("Transolver", 1.2)]}
+    paths = write_efficiency(found, tmp_path)
+    assert [path.name for path in paths] == [
+        f"efficiency.{s}" for s in ("md", "csv", "json", "png")
+    ]
+    assert all(path.stat().st_size for path in paths)
+    assert "| Transolver | 9 (712 K) | 115 (483) | 100 (17) | 200 (40) | 1200 | 4.00 |" in (
+        paths[0].read_text()
+    )
+    rows = list(csv.DictReader(paths[1].open()))
+    assert [float(row["step_to_supra"]) for row in rows] == [1.0, 4.0]
+    assert [row["paper_mb"] for row in json.loads(paths[2].read_text())] == [173, 483]

@@ -193,3 +193,8 @@ def test_convergence_needs_no_training(here, succeed):
     found = json.loads(Path("tables/convergence.json").read_text())
     assert found["errors"]["a jump"]["Fourier"][-1] < found["errors"]["a jump"]["Fourier"][0]
     assert Path("tables/convergence.png").stat().st_size > 1000
+    for suffix, mark in (("md", " | "), ("csv", ",")):
+        text = Path(f"tables/convergence.{suffix}").read_text()
+        line = next(line for line in text.splitlines() if "a jump" in line and "Fourier" in line)
+        last = float(line.strip(" |").split(mark)[-1])
+        assert last == pytest.approx(found["errors"]["a jump"]["Fourier"][-1], rel=0.05)

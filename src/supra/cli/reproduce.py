@@ -1,6 +1,5 @@
 """``supra reproduce``: the paper's tables, measured here."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,8 +14,7 @@ from supra.experiment.errors import ConfigError
 from supra.experiment.preset import Scale, preset_names, system_names
 from supra.experiment.progress import progress
 from supra.experiment.reproduce.budget import Budget
-from supra.experiment.reproduce.convergence import SIZES
-from supra.experiment.reproduce.convergence import draw as draw_convergence
+from supra.experiment.reproduce.convergence import SIZES, write_convergence
 from supra.experiment.reproduce.convergence import errors as errors_of_subspaces
 from supra.experiment.reproduce.efficiency import write_efficiency
 from supra.experiment.reproduce.entries import Wanted
@@ -122,11 +120,8 @@ def _convergence(out: Path) -> None:
         for basis, curve in curves.items():
             drawn.add_row(kind, basis, *(f"{error:.1e}" for error in curve))
     console.print(drawn)
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "convergence.json").write_text(json.dumps({"N": SIZES, "errors": found}, indent=1))
-    draw_convergence(found, out / "convergence.png")
-    for suffix in ("json", "png"):
-        console.print(str(out / f"convergence.{suffix}"), highlight=False, soft_wrap=True)
+    for path in write_convergence(found, out):
+        console.print(str(path), highlight=False, soft_wrap=True)
 
 
 def _chosen(text: str, known: list[str], kind: str) -> tuple[str, ...]:

@@ -7,6 +7,8 @@ network's `SubspaceAttention` gets the matrices A = a(e_k, e_l) and B = ⟨e_k, 
 with N functions. Its result approaches the other as N grows, the faster the smoother the functions.
 """
 
+import csv
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -24,6 +26,7 @@ from supra.basis import (
     SeparableBasis,
 )
 from supra.domain import Grid, Mesh
+from supra.experiment.reproduce.write import markdown_rows
 from supra.model import SubspaceAttention
 
 FINE = 2049
@@ -105,6 +108,22 @@ def errors() -> dict[str, dict[str, list[float]]]:
                 error = np.sqrt((gap**2 @ weights).sum() / (exact**2 @ weights).sum())
                 found[kind].setdefault(name, []).append(float(error))
     return found
+
+
+def write_convergence(found: dict[str, dict[str, list[float]]], folder: Path) -> list[Path]:
+    """``convergence.md``, ``.csv``, ``.json`` and a picture."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / f"convergence.{suffix}" for suffix in ("md", "csv", "json", "png")]
+    rows = [["functions", "basis", *map(str, SIZES)]]
+    for kind, curves in found.items():
+        rows += [[kind, name, *(f"{e:.1e}" for e in curve)] for name, curve in curves.items()]
+    title = "# Relative error of attention in a subspace of N functions\n\n"
+    paths[0].write_text(title + "\n".join(markdown_rows(rows)) + "\n")
+    with paths[1].open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    paths[2].write_text(json.dumps({"N": SIZES, "errors": found}, indent=1) + "\n")
+    draw(found, paths[3])
+    return paths
 
 
 def draw(found: dict[str, dict[str, list[float]]], path: Path) -> None:

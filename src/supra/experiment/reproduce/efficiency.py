@@ -10,6 +10,7 @@ from typing import Any
 from supra.data.replacement import replacing
 from supra.experiment.benchmark import Setting
 from supra.experiment.efficiency import Cost
+from supra.experiment.reproduce.draw_efficiency import draw_efficiency
 
 # (hidden, side): system -> weights in thousands, MB, seconds forward and backward on an RTX 3060.
 _PAPER: dict[tuple[int, int], dict[str, tuple[int, int, float, float]]] = {
@@ -33,7 +34,7 @@ _PAPER: dict[tuple[int, int], dict[str, tuple[int, int, float, float]]] = {
 
 
 def write_efficiency(found: Mapping[Setting, Sequence[Cost]], folder: Path) -> list[Path]:
-    """``efficiency.md``, ``.csv`` and ``.json``."""
+    """``efficiency.md``, ``.csv``, ``.json`` and a picture."""
     folder.mkdir(parents=True, exist_ok=True)
     records = [_record(s, cost, costs) for s, costs in found.items() for cost in costs]
     texts = {
@@ -47,7 +48,9 @@ def write_efficiency(found: Mapping[Setting, Sequence[Cost]], folder: Path) -> l
         with replacing(path) as unfinished:
             unfinished.write_text(text)
         paths.append(path)
-    return paths
+    picture = folder / "efficiency.png"
+    draw_efficiency(records, picture)
+    return [*paths, picture]
 
 
 def _record(setting: Setting, cost: Cost, costs: Sequence[Cost]) -> dict[str, Any]:

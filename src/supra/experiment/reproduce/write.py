@@ -45,13 +45,13 @@ def markdown(measured: Measured, root: Path) -> str:
         "Relative L2 error in per cent, mean ± standard deviation over seeds where there are "
         "several; in brackets the paper's number.",
         "",
-        *_rows([head, *([row, *_shown_row(measured, row)] for row in measured.rows)]),
+        *markdown_rows([head, *([row, *_shown_row(measured, row)] for row in measured.rows)]),
         "",
         *(f"- {remark}" for remark in measured.remarks),
         "",
         "## Cost and commands",
         "",
-        *_rows([
+        *markdown_rows([
             ["", "", "weights", "epochs", "seeds", "CPU minutes", "command (first seed)"],
             *(_cost_row(found, root) for found in measured.found),
         ]),
@@ -89,7 +89,7 @@ def _cost_row(found: Found, root: Path) -> list[str]:
             str(len(found.outcomes)), f"{found.cpu_minutes:.1f}", command]  # fmt: skip
 
 
-def _rows(rows: list[list[str]]) -> list[str]:
+def markdown_rows(rows: list[list[str]]) -> list[str]:
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return [lines[0], "|" + "---|" * len(rows[0]), *lines[1:]]
 
