@@ -182,7 +182,7 @@ def cylinder_flow(folder: Path, start: int = 16, last: int = 44) -> Problem:
         Layout(channels, channels, "rollout", tuple(range(1, steps + 1))),
         shared,
         # There are 28 steps to learn from: not much for a large network.
-        {"SUPRA, eigenfunctions": ("supra", {"model": {"width": 16, "depth": 3, "rank": 16}})},
+        {"SUPRA, eigenfunctions": ("supra", {"model": {"width": 16, "depth": 3}})},
     )
 
 

@@ -32,7 +32,7 @@ def main(folder: Path, count: int = 100, epochs: int = 60) -> float:
         folder / "run",
         overwrite=True,
         basis={"kind": "laplacian", "modes": 32},
-        model={"width": 16, "depth": 2, "heads": 4},
+        model={"width": 16, "depth": 2},
         train={"epochs": epochs, "batch_size": 4, "optimizer": "muon", "learning_rate": 3e-3},
     )
     last = samples[-1]

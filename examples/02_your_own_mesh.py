@@ -33,7 +33,7 @@ def main(folder: Path, count: int = 120, epochs: int = 40) -> float:
         folder / "run",
         overwrite=True,
         basis={"kind": "laplacian", "modes": 32, "geometry": "own"},
-        model={"width": 16, "depth": 2, "heads": 4},
+        model={"width": 16, "depth": 2},
         train={"epochs": epochs, "batch_size": 4, "optimizer": "muon", "learning_rate": 3e-3},
     )
     new = sample(1000)

@@ -46,7 +46,7 @@ def main(folder: Path, count: int = 60, epochs: int = 30) -> float:
         layout=layout,
         overwrite=True,
         basis={"kind": "fourier", "modes": [8], "constant": True},
-        model={"width": 16, "depth": 2, "heads": 1},
+        model={"width": 16, "depth": 2},
         train={"epochs": epochs, "optimizer": "muon", "learning_rate": 3e-3},
     )
     new = sample(1000)

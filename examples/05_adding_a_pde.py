@@ -50,7 +50,7 @@ def main(folder: Path, count: int = 120, epochs: int = 40) -> float:
         folder / "run",
         overwrite=True,
         basis={"kind": "chebyshev", "modes": [12]},
-        model={"width": 16, "depth": 2, "heads": 4},
+        model={"width": 16, "depth": 2},
         train={"epochs": epochs, "batch_size": 4, "optimizer": "muon", "learning_rate": 3e-3},
     )
     test = sample(0, "test")

@@ -30,7 +30,7 @@ def main(folder: Path) -> float:
         folder / "run",
         overwrite=True,
         basis={"kind": "cosine", "modes": [6, 6]},
-        model={"width": 8, "depth": 2, "heads": 4},
+        model={"width": 8, "depth": 2},
         train={"epochs": 20, "batch_size": 4, "learning_rate": 3e-3},
     )
     path = folder / "model.onnx"

@@ -115,3 +115,16 @@ def test_by_point_a_channel_that_all_samples_share_is_taken_as_a_whole():
     assert abs(whole.mean()) < 1e-6
     assert abs(whole.std(correction=0) - 1) < 1e-6
     assert (whole.diff() > 0).all()
+
+
+def test_by_point_a_value_that_all_samples_share_is_scaled_as_its_channel():
+    """A boundary value: in units of the field, however small, not in units of one."""
+    rng = np.random.default_rng(0)
+    arrays = [1e-3 * rng.normal(size=(40, 1)) for _ in range(300)]
+    for array in arrays:
+        array[:8] = 0
+    normalizer = Normalizer.fit(arrays, "point")
+    expected = np.sqrt(np.mean(np.square(arrays)))
+    np.testing.assert_allclose(normalizer.scale[:8, 0], expected, rtol=1e-2)
+    np.testing.assert_allclose(normalizer.scale[8:, 0], 1e-3, rtol=0.2)
+    assert (normalizer.shift[:8] == 0).all()

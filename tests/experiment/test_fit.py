@@ -13,7 +13,7 @@ from supra.train import TrainError
 
 SMALL = {
     "basis": {"kind": "laplacian", "modes": 8, "geometry": "own"},
-    "model": {"width": 8, "depth": 1, "heads": 2},
+    "model": {"width": 8, "depth": 1},
     "train": {"epochs": 2, "batch_size": 2},
     "data": {"valid": 1},
 }
@@ -80,7 +80,7 @@ def test_an_earlier_run_is_not_replaced_unasked(surrogate):
 
 
 def test_another_system_comes_with_its_recipe_and_what_is_given_goes_before_it(tmp_path):
-    own = {**SMALL, "model": {"width": 8, "depth": 1, "heads": 2, "structured": False}}
+    own = {**SMALL, "model": {"width": 8, "depth": 1, "structured": False}}
     samples = [sample(number) for number in range(4)]
     found = supra.fit(samples[:3], samples[3:], tmp_path / "run", system="transolver", **own)
     model, train = found.experiment.model, found.experiment.train

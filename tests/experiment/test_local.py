@@ -35,7 +35,7 @@ LAYOUT = Layout((Channel("a"),), (Channel("u"),))
 
 
 def experiment(basis: dict, local: bool = True) -> Experiment:
-    model = {"width": 8, "depth": 2, "heads": 4, "local": local}
+    model = {"width": 8, "depth": 2, "local": local}
     content = {"data": {"name": "file", "root": "x.h5"}, "basis": basis, "model": model}
     return Experiment.model_validate(content)
 

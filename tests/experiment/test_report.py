@@ -40,6 +40,7 @@ from supra.experiment.surrogate import Surrogate
 from supra.train import TrainError
 
 SECTIONS = ["errors", "learning", "cases", "spectrum", "basis", "attention", "configuration"]
+WITHOUT_ATTENTION = [name for name in SECTIONS if name != "attention"]
 STEADY = Layout((Channel("a"), Channel("f$1$")), (Channel("u <K>"), Channel("v")))
 ROLLOUT = Layout((Channel("w0"), Channel("w1")), (Channel("w"),), "rollout", (0.5, 1.0, 1.5))
 TIMED = Layout((Channel("die"),), (Channel("x"), Channel("y"), Channel("z")), "condition", (1, 2))
@@ -106,7 +107,7 @@ def run(folder, layout, domains, basis, shared=True):
     values = {
         "data": {"name": "file", "root": str(folder / "data.h5"), "valid": 1},
         "basis": basis,
-        "model": {"width": 4, "depth": 2, "heads": 2},
+        "model": {"width": 4, "depth": 2},
         "train": {"epochs": 2, "batch_size": 3},
     }
     (folder / "run").mkdir()
@@ -127,7 +128,7 @@ def smoke(tmp_path_factory):
             "generate": {"train": 4, "test": 3, "options": options},
         },
         "basis": {"kind": "laplacian", "modes": 8},
-        "model": {"width": 4, "depth": 2, "heads": 2},
+        "model": {"width": 4, "depth": 2, "attention": "self-biased"},
         "train": {"epochs": 2, "batch_size": 2},
     }
     (folder / "run").mkdir()
@@ -209,7 +210,7 @@ def test_the_command_writes_where_told_and_points_out_a_changed_result(smoke, tm
 def test_a_grid_with_two_channels_whose_names_are_no_markup(tmp_path):
     basis = {"kind": "chebyshev", "modes": [4, 4]}
     page = Page(write_report(run(tmp_path, STEADY, 6 * [Grid((9, 7))], basis)))
-    assert page.sections == SECTIONS
+    assert page.sections == WITHOUT_ATTENTION
     assert "L2 of u <K>" in page.text
     assert "a, f$1$ → u <K>, v" in page.text
 
@@ -242,7 +243,7 @@ def test_a_mesh_for_each_sample(tmp_path):
     domains = [(square, disk)[k % 2](resolution=4 + k % 3) for k in range(7)]
     basis = {"kind": "laplacian", "modes": 6, "geometry": "own"}
     page = Page(write_report(run(tmp_path, STEADY, domains, basis, shared=False)))
-    assert page.sections == SECTIONS
+    assert page.sections == WITHOUT_ATTENTION
 
 
 @pytest.mark.parametrize(

@@ -452,7 +452,11 @@ def test_the_demo_makes_everything_and_says_where_to_look(command, tmp_path, mon
 
 @pytest.mark.parametrize(
     ("change", "message"),
-    [("model.heads=7", "heads"), ("model.kind=transolver", "grid"), ("basis.modes=5000", "modes")],
+    [
+        ("model.heads=7", "attention=self-biased"),
+        ("model.kind=transolver", "grid"),
+        ("basis.modes=5000", "modes"),
+    ],
 )
 def test_settings_that_do_not_fit_together_leave_nothing_in_the_way(
     here, command, tmp_path, change, message

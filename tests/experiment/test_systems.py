@@ -136,7 +136,7 @@ def test_every_other_published_size_starts_and_resumes(problem, system, here):
 @pytest.mark.parametrize("system", ["supra", "supra-paper"])
 def test_principal_components_serve_as_a_basis(system, here, succeed):
     out = here / f"runs/pod-{system}"
-    change = ("-s", "basis.kind=pod", "-s", "basis.modes=4", "-s", "model.heads=2")
+    change = ("-s", "basis.kind=pod", "-s", "basis.modes=4")
     succeed("train", "darcy", "--scale", "smoke", "--model", system, *change, "--out", out)
     surrogate = Surrogate.load(out)
     coarse = np.ones((11 * 11, 1), np.float32)

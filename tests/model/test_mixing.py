@@ -85,16 +85,11 @@ def test_a_light_network_without_attention_commutes_with_translations():
         basis.modes,
         width=6,
         depth=3,
-        heads=2,
-        rank=8,
         light=True,
+        attention=False,
         mixing=partial(WaveMixing, counts=counts),
         local=True,
     ).double()
-    with torch.no_grad():
-        for block in network.blocks:
-            block.attention.output.weight.zero_()
-            block.attention.output.bias.zero_()
     inputs = torch.randn(2, basis.points, 2, dtype=F64)
     found = network(moved(inputs, shape, (3, 5)), basis)
     torch.testing.assert_close(found, moved(network(inputs, basis), shape, (3, 5)))

@@ -53,7 +53,7 @@ def reproduce_command(
     ] = "published",
     samples: Annotated[
         int | None,
-        typer.Option(min=2, help="Only so many training samples, with as many steps."),
+        typer.Option(min=2, help="At most so many training samples, with as many steps."),
     ] = None,
     recorded: Annotated[
         bool, typer.Option("--recorded", help="Train nothing: show what has a record in OUT/cells.")

@@ -39,8 +39,9 @@ class Normalizer:
                 ``"point"``: for each point and channel; ``"minmax"``: each channel to [-1, 1];
                 ``"none"``: unchanged.
 
-        A channel (or point) that is constant is only shifted. With ``"point"``, a channel that is
-        the same in all samples, such as positions on a shared grid, is taken as a whole.
+        A channel that is constant is only shifted. With ``"point"``, a channel that is the same in
+        all samples, such as positions on a shared grid, is taken as a whole, and a point with the
+        same value in all samples, such as a boundary value, is scaled as its channel is.
         """
         check_choice("kind", kind, Kind, DataError)
         moments = None
@@ -56,6 +57,8 @@ class Normalizer:
             shift, scale = np.zeros_like(shift), np.ones_like(scale)
         if kind == "point":
             shift, scale = _shared_as_a_whole(shift, scale, moments.largest)
+            still = scale <= ROUNDING * np.abs(moments.largest)
+            scale = np.where(still, np.sqrt((scale**2).mean(axis=0)), scale)
         scale = np.where(scale > ROUNDING * np.abs(moments.largest), scale, 1.0)
         dtype = torch.get_default_dtype()
         return cls(torch.as_tensor(shift, dtype=dtype), torch.as_tensor(scale, dtype=dtype))

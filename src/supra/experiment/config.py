@@ -122,28 +122,28 @@ class SupraConfig(Settings):
     kind: Literal["supra"] = "supra"
     width: int = Field(40, ge=1, description="functions inside the network; even in light blocks")
     depth: int = Field(5, ge=1, description="blocks")
-    heads: int = Field(4, ge=1, description="attention heads; a divisor of rank, or of the modes")
+    heads: int = Field(4, ge=1, description="of attention; a divisor of rank, or of the modes")
     rank: int | None = Field(
-        32, ge=1, description="numbers of queries, keys and values; null: as many as modes"
+        32, ge=1, description="of attention: numbers of a query, key or value; null: all modes"
     )
-    attention: Literal["paper", "self-biased", "none"] = Field(
-        "self-biased",
-        description="plain, or started at each function attending to itself; light blocks also "
-        "go without",
+    attention: Literal["none", "self-biased", "paper"] = Field(
+        "none",
+        description="beside mixing in light blocks, in its place in full ones: none, started at "
+        "each function attending to itself, or plain as in the paper",
     )
     gain: float = Field(1.0, gt=0, description="factor on what self-biased attention gives")
     light: bool = Field(
         True, description="blocks of one point-wise map instead of three, without norms"
     )
     mixing: bool = Field(
-        True, description="in light blocks, also a matrix between the functions for every mode"
+        True, description="in light blocks, a matrix between the functions for every wave or mode"
     )
     products: bool = Field(
         True, description="in light blocks, half of the nonlinearity is products of functions"
     )
     local: bool = Field(
         False,
-        description="an operator between neighbours beside attention: a 3×3 depthwise convolution "
+        description="also an operator between neighbours: a 3×3 depthwise convolution "
         "on grids, Laplacian and gradients by finite elements on meshes",
     )
     mlp_ratio: float = Field(
@@ -152,7 +152,9 @@ class SupraConfig(Settings):
     norm: Norm = Field(
         "layer", description="not in light blocks: over channels, over the domain, or none"
     )
-    dropout: float = Field(0.0, ge=0, lt=1, description="probability; light blocks: in attention")
+    dropout: float = Field(
+        0.0, ge=0, lt=1, description="probability; in light blocks of attention's weights only"
+    )
 
     @model_validator(mode="after")
     def _fits_the_blocks(self) -> "SupraConfig":
@@ -160,10 +162,23 @@ class SupraConfig(Settings):
             raise ValueError(
                 f"light blocks multiply halves: `width` must be even, got {self.width}"
             )
+        if self.attention == "none" and not (self.light and self.mixing):
+            raise ValueError("blocks without mixing need attention: set attention=self-biased")
         for name in ("mlp_ratio", "norm") if self.light else ():
-            if getattr(self, name) != type(self).model_fields[name].default:
-                raise ValueError(f"light blocks have no `{name}`: set light=false, mixing=false")
+            if self._is_set(name):
+                raise ValueError(
+                    f"light blocks have no `{name}`: set light=false, mixing=false, "
+                    f"attention=self-biased"
+                )
+        for name in ("heads", "rank", "gain", "dropout") if self.attention == "none" else ():
+            if self._is_set(name):
+                raise ValueError(
+                    f"without attention there is no `{name}`: set attention=self-biased"
+                )
         return self
+
+    def _is_set(self, name: str) -> bool:
+        return getattr(self, name) != type(self).model_fields[name].default
 
 
 class FnoConfig(Settings):

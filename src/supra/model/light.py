@@ -18,7 +18,7 @@ class LightBlock(Block):
 
     Args:
         width: functions, an even number.
-        attention: between their coordinates, or None to see what it is worth.
+        attention: between their coordinates, or None; then there is mixing.
         mixing: another map of the coordinates, added; see `supra.model.mixing`.
         local: another map of the values at the points, added.
         products: False for GELU alone, to see what products of functions are worth.

@@ -42,7 +42,7 @@ class SupraOperator(nn.Module):
         gain: see `SubspaceAttention`; None is the paper's plain attention.
         light: a `LightBlock` in each layer instead of a `SupraBlock`; it has no norm, no dropout
             outside of attention and no point-wise map to have an ``mlp_ratio``.
-        attention: False leaves it out of light blocks, to see what it is worth.
+        attention: False leaves it out of light blocks; ``mixing`` takes its place.
         products: False leaves products of functions out of light blocks.
         mixing: in light blocks, what makes a map between functions from the width, as
             ``partial(ModeMixing, modes=64)`` does.
@@ -81,16 +81,18 @@ class SupraOperator(nn.Module):
             raise ValueError("`mixing`, and no `attention`, are for light blocks: set `light`.")
         inside: dict[str, Any] = {"mlp_ratio": mlp_ratio, "norm": norm, "dropout": dropout}
 
-        def block(number: int) -> Block:
-            attend = SubspaceAttention(
+        def attend() -> SubspaceAttention:
+            return SubspaceAttention(
                 modes, heads, rank=rank, self_bias=self_bias, gain=gain, dropout=dropout
             )
+
+        def block(number: int) -> Block:
             branch = _local_branch(local, width, _STEPS[number % len(_STEPS)])
             if light:
                 mixed = None if mixing is None else mixing(width)
-                return LightBlock(width, attend if attention else None,
+                return LightBlock(width, attend() if attention else None,
                                   mixing=mixed, local=branch, products=products)  # fmt: skip
-            return SupraBlock(width, attend, local=branch, **inside)
+            return SupraBlock(width, attend(), local=branch, **inside)
 
         self.lift = nn.Linear(in_channels, width)
         self.blocks = nn.ModuleList(block(number) for number in range(depth))

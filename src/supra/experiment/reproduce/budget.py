@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from supra.experiment.errors import ConfigError
 from supra.experiment.preset import SUPRA
 from supra.experiment.reproduce.cell import Cell
 
@@ -43,14 +42,11 @@ def budgeted(cell: Cell, ablation: bool = False) -> Cell:
 
 
 def with_samples(cell: Cell, samples: int) -> Cell:
-    """The cell with so many training samples, and epochs that make as many steps as before."""
+    """The cell with so many training samples at most, and epochs that make as many steps."""
     data = cell.experiment.data
     assert data.generate is not None  # presets say how their data are made
     whole = data.generate.train - int(data.valid)
-    if samples > whole:
-        raise ConfigError(
-            f"{cell.problem} has {whole} training samples at scale {cell.scale}: got {samples}."
-        )
+    samples = min(samples, whole)
     fewer = replace(cell, changes=(*cell.changes, f"data.limit={samples}"))
     return with_epochs(fewer, round(cell.experiment.train.epochs * whole / samples))
 

@@ -64,7 +64,7 @@ def basis_number(wanted: Wanted) -> Iterator[Entry]:
             for size, (count, number) in zip(
                 ("few", "medium", "many"), numbers.items(), strict=True
             ):
-                changes = _basis(wanted.scale, family, count, problem)
+                changes = _basis(wanted, family, count, problem, system)
                 cells = wanted.cells(problem, system, *changes, ablation=True)
                 yield Entry(f"{problem}, {family}{_of(system)}", size, cells, number)
 
@@ -74,7 +74,7 @@ def basis_choice(wanted: Wanted) -> Iterator[Entry]:
     for problem, numbers in paper.BASIS_CHOICE.items():
         for system in _subjects(wanted, problem):
             for family in families:
-                changes = _basis(wanted.scale, family, 144, problem)
+                changes = _basis(wanted, family, 144, problem, system)
                 cells = wanted.cells(problem, system, *changes, ablation=True)
                 yield Entry(problem + _of(system), family, cells, numbers.get(family))
 
@@ -83,7 +83,7 @@ def airfoil_basis(wanted: Wanted) -> Iterator[Entry]:
     for system in _subjects(wanted, "airfoil"):
         for family, (train, test) in paper.AIRFOIL_BASIS.items():
             count = 128 if family == "laplacian" else 144
-            changes = _basis(wanted.scale, family, count, "airfoil")
+            changes = _basis(wanted, family, count, "airfoil", system)
             cells = wanted.cells("airfoil", system, *changes, ablation=True)
             yield Entry("train" + _of(system), family, cells, train, value=train_error)
             yield Entry("test" + _of(system), family, cells, test)
@@ -141,22 +141,23 @@ TABLES: dict[str, tuple[str, Callable[[Wanted], Iterator[Entry]]]] = {
     "airfoil-basis": ("Airfoil: eigenfunctions of the mesh or Fourier on the grid", airfoil_basis),
     "normalization": ("Normalisation", normalization),
     "model-size": ("Layers and hidden functions", model_size),
-    "ingredients": ("The presets, one part taken away", ingredients),
+    "ingredients": ("The presets, one part taken away or replaced", ingredients),
     "geometry": ("Plates with one to five holes, a mesh each", geometry),
 }
 
 
 def _without(preset: Experiment) -> dict[str, tuple[str, ...]]:
-    """What the presets are made of, one part taken away each time."""
+    """What the presets are made of, one part taken away or replaced each time."""
+    attention = "model.attention=self-biased"
     return {
         WHOLE: (),
-        "no attention": ("model.attention=none",),
-        "plain attention": ("model.attention=paper",),
-        "no mixing": ("model.mixing=false",),
+        "attention, too": (attention,),
+        "the paper's attention, too": ("model.attention=paper",),
+        "attention, not mixing": (attention, "model.mixing=false"),
         "no products": ("model.products=false",),
         "no local branch": ("model.local=false",),
         **_without_waves(preset.basis),
-        "full blocks": ("model.light=false", "model.mixing=false", "model.norm=layer",
+        "full blocks": ("model.light=false", "model.mixing=false", attention, "model.norm=layer",
                         "model.gain=3"),
         "AdamW, not Muon": ("train.optimizer=adamw",),
         "no H1 loss": ("train.loss.h1=0",),
@@ -211,9 +212,9 @@ def _ways(scale: Scale, system: str) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _basis(scale: Scale, family: str, count: int, problem: str) -> tuple[str, ...]:
+def _basis(wanted: Wanted, family: str, count: int, problem: str, system: str) -> tuple[str, ...]:
     """Changes that make it ``count`` functions of a family, all of them in attention."""
-    count = _fewer(scale, count)
+    count = count if wanted.scale != "smoke" else 16
     side = isqrt(count)
     match family:
         case "fourier":
@@ -230,9 +231,5 @@ def _basis(scale: Scale, family: str, count: int, problem: str) -> tuple[str, ..
             if family == "laplacian" and problem == "airfoil":  # every sample has its own grid
                 special = ("basis.geometry=mean",)
     kind = family.split()[-1]
-    attention = ("model.rank=null", f"model.heads={heads}")
+    attention = ("model.rank=null", f"model.heads={heads}") if system == _FAITHFUL else ()
     return f"basis.kind={kind}", f"basis.modes={modes}", *special, *attention
-
-
-def _fewer(scale: Scale, count: int) -> int:
-    return count if scale != "smoke" else 16

@@ -54,7 +54,7 @@ def reproduce(
     if wanted.recipe == "shared":
         title += ", all trained by SUPRA's recipe"
     if wanted.samples is not None:
-        title += f", {wanted.samples} training samples"
+        title += f", at most {wanted.samples} training samples"
     special = {
         budget: budget != "epochs",
         wanted.recipe: wanted.recipe != "published",
