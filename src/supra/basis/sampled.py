@@ -28,6 +28,8 @@ class SampledBasis:
         shape: points along each axis, where the points are those of a grid in C order.
         stencil: operators between neighbouring points, where they were asked for.
         periodic: whether the points are those of a circle, the first the last one's neighbour.
+        eigenvalues: of the Laplacian, ``(modes,)`` or ``(batch, modes)``, where the functions are
+            eigenfunctions and their eigenvalues were asked for.
         analysis: values times weights, made here, so that projection is one matrix product.
         constant: coordinates of the function 1, made here: every layer asks for them.
     """
@@ -37,6 +39,7 @@ class SampledBasis:
     shape: tuple[int, ...] | None = None
     stencil: Stencil | None = None
     periodic: bool = False
+    eigenvalues: Float[Tensor, "*batch modes"] | None = None
     analysis: Float[Tensor, "*batch points modes"] = field(init=False, repr=False)
     constant: Float[Tensor, "*batch modes"] = field(init=False, repr=False)
 
@@ -52,8 +55,18 @@ class SampledBasis:
             raise BasisError(
                 f"{self.stencil!r} does not fit `weights` of shape {tuple(self.weights.shape)}."
             )
+        if self.eigenvalues is not None:
+            self._check_eigenvalues(self.eigenvalues)
         object.__setattr__(self, "analysis", self.values * self.weights[..., None])
         object.__setattr__(self, "constant", self.analysis.sum(dim=-2))
+
+    def _check_eigenvalues(self, eigenvalues: Tensor) -> None:
+        wanted = (*self.values.shape[:-2], self.modes)
+        if tuple(eigenvalues.shape) != wanted:
+            raise BasisError(
+                f"A basis has one eigenvalue per function, an array of shape {wanted}: got "
+                f"{tuple(eigenvalues.shape)}."
+            )
 
     def __repr__(self) -> str:
         size, kind = tuple(self.values.shape), self.values.dtype
@@ -80,11 +93,13 @@ class SampledBasis:
         weights = pad([basis.weights for basis in dense], batch_first=True)
         shapes = {basis.shape for basis in dense}
         stencils = [basis.stencil for basis in dense if basis.stencil is not None]
+        eigenvalues = [basis.eigenvalues for basis in dense if basis.eigenvalues is not None]
         return cls(
             values,
             weights,
             shapes.pop() if len(shapes) == 1 else None,
             Stencil.stack(stencils, values.shape[1]) if len(stencils) == len(dense) else None,
+            eigenvalues=torch.stack(eigenvalues) if len(eigenvalues) == len(dense) else None,
         )
 
     @property
@@ -131,19 +146,27 @@ class SampledBasis:
                 "`node_map` has removed nodes (-1), where the functions have no value."
             )
         shared = torch.bincount(node_map, minlength=self.points)
-        return type(self)(self.values[node_map], (self.weights / shared)[node_map])
+        weights = (self.weights / shared)[node_map]
+        return type(self)(self.values[node_map], weights, eigenvalues=self.eigenvalues)
 
     def with_stencil(self, stencil: Stencil) -> "SampledBasis":
         """The same basis with operators between neighbouring points, in its own precision."""
         return replace(self, stencil=stencil.to(self.values))
 
+    def with_eigenvalues(self, eigenvalues: Float[Tensor, "*batch modes"]) -> "SampledBasis":
+        """The same basis with the eigenvalues of its functions, in its own precision."""
+        return replace(self, eigenvalues=eigenvalues.to(self.values))
+
     def to(self, *args: Any, **kwargs: Any) -> "SampledBasis":
         """The basis on another device or in another floating-point type, as `torch.Tensor.to`."""
-        values, weights = self.values.to(*args, **kwargs), self.weights.to(*args, **kwargs)
-        stencil = None if self.stencil is None else self.stencil.to(*args, **kwargs)
+        parts = ("values", "weights", "stencil", "eigenvalues")
+        held: dict[str, Any] = {name: getattr(self, name) for name in parts}
+        moved: dict[str, Any] = {
+            name: each.to(*args, **kwargs) for name, each in held.items() if each is not None
+        }
         # Every batch is asked to move: where it is there already, nothing is computed again.
-        unmoved = values is self.values and weights is self.weights and stencil is self.stencil
-        return self if unmoved else type(self)(values, weights, self.shape, stencil, self.periodic)
+        unmoved = all(moved[name] is held[name] for name in moved)
+        return self if unmoved else replace(self, **moved)
 
 
 @dataclass(frozen=True, eq=False)

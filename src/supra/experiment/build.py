@@ -43,7 +43,8 @@ from supra.experiment.subspace import (
     PodSubspace,
     Subspace,
 )
-from supra.model import LocalStencil, ModeMixing, SupraOperator, WaveMixing
+from supra.model import LocalStencil, ModeMixing, SpectralMixing, SupraOperator, WaveMixing
+from supra.model.spectral_mixing import knots_of
 from supra.train import Predictor
 from supra.train.loop import Augment
 
@@ -162,18 +163,21 @@ def build_network(
         options["attention"] = model.attention != "none"
         if model.local and subspace.stencil:
             options["local"] = partial(LocalStencil, dimensions=dimensions)
-        options["mixing"] = _mixing(experiment, subspace.modes) if model.mixing else None
+        options["mixing"] = _mixing(experiment, subspace) if model.mixing else None
         return make(*channels, subspace.modes, **options)
     except ValueError as error:  # options that do not fit together, such as modes and heads
         raise ConfigError(f"model: {error}") from None
 
 
-def _mixing(experiment: Experiment, modes: int) -> Callable[[int], nn.Module]:
-    """Of waves where the basis has them whole, of modes elsewhere."""
+def _mixing(experiment: Experiment, subspace: Subspace) -> Callable[[int], nn.Module]:
+    """Of waves where the basis has them whole, by eigenvalue where domains have their own, or of
+    modes."""
     basis = experiment.basis
     if isinstance(basis, FourierConfig) and basis.constant:
         return partial(WaveMixing, counts=basis.modes)
-    return partial(ModeMixing, modes=modes)
+    if isinstance(subspace, OwnSubspace) and subspace.spectrum is not None:
+        return partial(SpectralMixing, knots=knots_of(subspace.spectrum))
+    return partial(ModeMixing, modes=subspace.modes)
 
 
 def _are_positions(layout: Layout) -> bool:

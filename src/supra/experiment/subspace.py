@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 from supra.basis import Basis, LaplacianBasis, SampledBasis
 from supra.basis.align import Align, aligned
@@ -21,6 +23,7 @@ from supra.experiment.kept import Kept, fingerprint
 
 _NODES_PER_MODE = 40  # of a box's mesh: its last eigenvalue is then within a few per cent
 _ROWS = 4000  # snapshots that principal components are made of
+_TYPICAL = 16  # samples whose eigenvalues tell which ones to expect
 
 
 @dataclass(frozen=True)
@@ -171,12 +174,15 @@ class OwnSubspace:
         boundary: free or held at zero.
         align: how much they are turned; see `supra.basis.align`.
         landmarks: the functions towards which they are turned, the same for all samples.
+        spectrum: eigenvalues of a typical sample; not there where all functions are turned into
+            each other, so that none is an eigenfunction any more.
     """
 
     modes: int
     boundary: Boundary
     align: Align = "none"
     landmarks: Landmarks | None = None
+    spectrum: Float[Tensor, " modes"] | None = None
     stencil: bool = False
     _kept: Kept = field(default_factory=Kept, repr=False)
 
@@ -185,24 +191,34 @@ class OwnSubspace:
         cls, dataset: Dataset, modes: int, boundary: Boundary, align: Align
     ) -> "OwnSubspace":
         """With landmarks on the box around all samples."""
-        if align == "none":
-            return cls(modes, boundary)
-        return cls(modes, boundary, align, Landmarks(*_box(dataset), modes, boundary))
+        landmarks = None if align == "none" else Landmarks(*_box(dataset), modes, boundary)
+        subspace = cls(modes, boundary, align, landmarks)
+        if align == "span":
+            return subspace
+        some = np.linspace(0, len(dataset) - 1, min(_TYPICAL, len(dataset))).astype(int)
+        spectra = [subspace._basis(dataset[number].domain)[0].eigenvalues for number in some]
+        return replace(subspace, spectrum=torch.tensor(np.mean(spectra, axis=0)))
 
     def __call__(self, domain: Domain) -> Sampled:
         make = partial(self._made, domain)
         return self._kept(fingerprint(domain), lambda: _carrying(self.stencil, make(), domain))
 
     def _made(self, domain: Domain) -> Sampled:
+        basis, node_map = self._basis(domain)
+        sampled = self._turned(basis).sample()
+        if self.spectrum is not None:
+            sampled = sampled.with_eigenvalues(torch.tensor(basis.eigenvalues))
         if isinstance(domain, Grid):
-            basis, node_map = _glued_basis(_as_mesh(domain), self.modes, self.boundary)
-            sampled = self._turned(basis).sample().unwelded(torch.tensor(node_map))
-            return replace(sampled, shape=domain.shape)
+            return replace(sampled.unwelded(torch.tensor(node_map)), shape=domain.shape)
+        return sampled
+
+    def _basis(self, domain: Domain) -> tuple[LaplacianBasis, np.ndarray | None]:
+        """Eigenfunctions as they come; of a grid those of its glued mesh, and what was glued."""
+        if isinstance(domain, Grid):
+            return _glued_basis(_as_mesh(domain), self.modes, self.boundary)
         if isinstance(domain, Mesh):
-            basis = LaplacianBasis.from_mesh(domain, self.modes, self.boundary)
-        else:
-            basis = LaplacianBasis.from_points(domain.points, self.modes)
-        return self._turned(basis).sample()
+            return LaplacianBasis.from_mesh(domain, self.modes, self.boundary), None
+        return LaplacianBasis.from_points(domain.points, self.modes), None
 
     def _turned(self, basis: LaplacianBasis) -> LaplacianBasis:
         if self.landmarks is None:
@@ -213,21 +229,23 @@ class OwnSubspace:
         return replace(basis, values=turned)
 
     def state(self) -> dict[str, Any]:
-        if self.landmarks is None:
-            return {"stencil": self.stencil}
-        return {
-            "stencil": self.stencil,
-            "low": torch.tensor(self.landmarks.low),
-            "high": torch.tensor(self.landmarks.high),
-            "align": self.align,
-        }
+        state: dict[str, Any] = {"stencil": self.stencil}
+        if self.spectrum is not None:
+            state["spectrum"] = self.spectrum
+        if self.landmarks is not None:
+            state["low"] = torch.tensor(self.landmarks.low)
+            state["high"] = torch.tensor(self.landmarks.high)
+            state["align"] = self.align
+        return state
 
     @classmethod
     def from_state(cls, state: dict[str, Any], modes: int, boundary: Boundary) -> "OwnSubspace":
+        subspace = cls(modes, boundary, spectrum=state.get("spectrum"))
         if "align" not in state:
-            return cls(modes, boundary)
+            return subspace
         low, high = (state[corner].cpu().numpy() for corner in ("low", "high"))
-        return cls(modes, boundary, state["align"], Landmarks(low, high, modes, boundary))
+        landmarks = Landmarks(low, high, modes, boundary)
+        return replace(subspace, align=state["align"], landmarks=landmarks)
 
 
 @dataclass(frozen=True)

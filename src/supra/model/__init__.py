@@ -7,6 +7,7 @@ from supra.model.local import LocalConvolution
 from supra.model.local_stencil import LocalStencil
 from supra.model.mixing import ModeMixing, WaveMixing
 from supra.model.operator import SupraOperator
+from supra.model.spectral_mixing import SpectralMixing
 
 __all__ = [
     "LightBlock",
@@ -14,6 +15,7 @@ __all__ = [
     "LocalConvolution",
     "LocalStencil",
     "ModeMixing",
+    "SpectralMixing",
     "SubspaceAttention",
     "SupraBlock",
     "SupraOperator",

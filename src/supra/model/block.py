@@ -41,7 +41,7 @@ class Block(nn.Module, ABC):
 
     def forward(self, fields: Fields, basis: Sampled) -> Fields:
         fields, values, projected = self.prepared(fields, basis)
-        coordinates = self.changed(self.coefficients(projected, basis))
+        coordinates = self.changed(self.coefficients(projected, basis), basis)
         return self.updated(fields, values, coordinates, basis)
 
     @abstractmethod
@@ -53,7 +53,7 @@ class Block(nn.Module, ABC):
         """Coordinates of the prepared values, a sum over points."""
 
     @abstractmethod
-    def changed(self, coordinates: Coordinates) -> Coordinates:
+    def changed(self, coordinates: Coordinates, basis: Sampled) -> Coordinates:
         """What is done in the subspace."""
 
     @abstractmethod
@@ -102,7 +102,7 @@ class SupraBlock(Block):
     def coefficients(self, values: Fields, basis: Sampled) -> Coordinates:
         return self.attention_norm.coefficients(values, basis)
 
-    def changed(self, coordinates: Coordinates) -> Coordinates:
+    def changed(self, coordinates: Coordinates, basis: Sampled) -> Coordinates:
         attended: Tensor = self.attention(coordinates)
         return attended
 

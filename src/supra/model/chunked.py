@@ -55,7 +55,7 @@ def _update(
     for where, part in _parts(basis, chunk):
         _, _, projected = block.prepared(fields[:, where], part)
         coordinates = coordinates + block.coefficients(projected, part)
-    coordinates = block.changed(coordinates)
+    coordinates = block.changed(coordinates, basis)
     for where, part in _parts(basis, chunk):
         here, values, _ = block.prepared(fields[:, where], part)
         fields[:, where] = block.updated(here, values, coordinates, part)

@@ -1,7 +1,8 @@
 """A network as a file that runs without this library: torch.export programs and ONNX models.
 
 The basis goes in as plain arrays, so that one exported model serves every domain: the values and
-weights of a `SampledBasis`, or those of each axis of a `SeparableBasis`.
+weights of a `SampledBasis`, and its eigenvalues where it carries them, or the values and weights of
+each axis of a `SeparableBasis`.
 """
 
 from pathlib import Path
@@ -17,9 +18,10 @@ from supra.model.local_stencil import LocalStencil
 
 def basis_arrays(basis: Sampled) -> dict[str, Tensor]:
     """The arrays that an exported model takes beside its inputs, by name and in order."""
+    named: dict[str, Tensor] = {}
     if isinstance(basis, SampledBasis):
-        return {"values": basis.values, "weights": basis.weights}
-    named = {}
+        named |= {"values": basis.values, "weights": basis.weights}
+        return named if basis.eigenvalues is None else {**named, "eigenvalues": basis.eigenvalues}
     for number, axis in enumerate(_axes(basis)):
         named[f"values_{number}"] = axis.values
         named[f"weights_{number}"] = axis.weights
@@ -78,12 +80,18 @@ class _TakesArrays(nn.Module):
         self.periodic = [each.periodic for each in _axes(basis)]
 
     def forward(self, inputs: Tensor, *arrays: Tensor) -> Tensor:
-        given = zip(arrays[::2], arrays[1::2], self.periodic, strict=True)
-        axes = tuple(
-            SampledBasis(values, weights, periodic=periodic) for values, weights, periodic in given
-        )
-        outputs: Tensor = self.model(inputs, SeparableBasis(axes) if self.separable else axes[0])
+        outputs: Tensor = self.model(inputs, self._basis(*arrays))
         return outputs
+
+    def _basis(self, *arrays: Tensor) -> Sampled:
+        if not self.separable:
+            values, weights, *eigenvalues = arrays
+            basis = SampledBasis(values, weights, periodic=self.periodic[0])
+            return basis.with_eigenvalues(eigenvalues[0]) if eigenvalues else basis
+        given = zip(arrays[::2], arrays[1::2], self.periodic, strict=True)
+        return SeparableBasis(
+            tuple(SampledBasis(values, weights, periodic=ends) for values, weights, ends in given)
+        )
 
 
 def _axes(basis: Sampled) -> tuple[SampledBasis, ...]:
@@ -100,6 +108,8 @@ def _dynamic_shapes(basis: Sampled) -> tuple[object, ...]:
     batch, points = Dim("batch"), Dim("points")
     if isinstance(basis, SeparableBasis):
         return {0: batch}, tuple(None for _ in basis_arrays(basis))
-    if basis.values.ndim == 3:
-        return {0: batch, 1: points}, ({0: batch, 1: points}, {0: batch, 1: points})
-    return {0: batch, 1: points}, ({0: points}, {0: points})
+    of_each, of_points = ({0: batch}, {0: batch, 1: points}) if basis.values.ndim == 3 else (
+        None, {0: points},
+    )  # fmt: skip
+    eigenvalues = () if basis.eigenvalues is None else (of_each,)
+    return {0: batch, 1: points}, (of_points, of_points, *eigenvalues)

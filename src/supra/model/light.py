@@ -19,7 +19,8 @@ class LightBlock(Block):
     Args:
         width: functions, an even number.
         attention: between their coordinates, or None; then there is mixing.
-        mixing: another map of the coordinates, added; see `supra.model.mixing`.
+        mixing: another map of the coordinates, called with the basis, too; see
+            `supra.model.mixing`.
         local: another map of the values at the points, added.
         products: False for GELU alone, to see what products of functions are worth.
     """
@@ -49,8 +50,10 @@ class LightBlock(Block):
     def coefficients(self, values: Fields, basis: Sampled) -> Coordinates:
         return basis.coefficients(values)
 
-    def changed(self, coordinates: Coordinates) -> Coordinates:
-        parts = [part(coordinates) for part in (self.attention, self.mixing) if part is not None]
+    def changed(self, coordinates: Coordinates, basis: Sampled) -> Coordinates:
+        parts = [] if self.attention is None else [self.attention(coordinates)]
+        if self.mixing is not None:
+            parts.append(self.mixing(coordinates, basis))
         return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
     def updated(

@@ -1,7 +1,8 @@
 """Maps between functions that leave every mode by itself: one matrix per mode.
 
 Attention has one map of the modes for all functions. Here it is the other way round, as in a
-Fourier layer: every mode of a function takes that mode of all functions.
+Fourier layer: every mode of a function takes that mode of all functions. They are called with the
+basis, too, as `supra.model.spectral_mixing` needs it.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,9 @@ import torch
 from jaxtyping import Complex, Float
 from torch import Tensor, nn
 
-_START = 0.1  # small beside the skip: a block begins near the identity
+from supra.basis.sampled import Sampled
+
+START = 0.1  # small beside the skip: a block begins near the identity
 
 
 class ModeMixing(nn.Module):
@@ -19,10 +22,10 @@ class ModeMixing(nn.Module):
 
     def __init__(self, width: int, modes: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(_START * width**-0.5 * torch.randn(modes, width, width))
+        self.weight = nn.Parameter(START * width**-0.5 * torch.randn(modes, width, width))
 
     def forward(
-        self, coordinates: Float[Tensor, "batch channels modes"]
+        self, coordinates: Float[Tensor, "batch channels modes"], basis: Sampled | None = None
     ) -> Float[Tensor, "batch channels modes"]:
         return torch.bmm(coordinates.permute(2, 0, 1), self.weight).permute(1, 2, 0)
 
@@ -54,10 +57,10 @@ class WaveMixing(nn.Module):
         self.register_buffer("synthesis", synthesis.float(), persistent=False)
         # Real and imaginary parts side by side.
         waves = len(analysis) // 2
-        self.weight = nn.Parameter(_START * width**-0.5 * torch.randn(waves, width, 2 * width))
+        self.weight = nn.Parameter(START * width**-0.5 * torch.randn(waves, width, 2 * width))
 
     def forward(
-        self, coordinates: Float[Tensor, "batch channels modes"]
+        self, coordinates: Float[Tensor, "batch channels modes"], basis: Sampled | None = None
     ) -> Float[Tensor, "batch channels modes"]:
         batch, channels, _ = coordinates.shape
         waves = len(self.weight)
