@@ -244,6 +244,8 @@ def test_a_mesh_for_each_sample(tmp_path):
     basis = {"kind": "laplacian", "modes": 6, "geometry": "own"}
     page = Page(write_report(run(tmp_path, STEADY, domains, basis, shared=False)))
     assert page.sections == WITHOUT_ATTENTION
+    assert "2 layers of 4 functions" in page.text
+    assert "4 heads" not in page.text
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,9 @@ def subtitle(study: Study) -> str:
     samples = f"{train} samples to train, {valid} to choose by, {test} to test"
     if not isinstance(model, SupraConfig):
         return f"{samples} · {model.kind}: {model.depth} layers of {model.width} features"
-    network = f"{model.depth} layers of {model.width} functions, {model.heads} heads"
+    network = f"{model.depth} layers of {model.width} functions"
+    if model.attention != "none":
+        network += f", {model.heads} heads"
     return f"{samples} · {_basis(study.experiment, study.surrogate.subspace.modes)} · {network}"
 
 
