@@ -95,6 +95,31 @@ def test_a_light_network_without_attention_commutes_with_translations():
     torch.testing.assert_close(found, moved(network(inputs, basis), shape, (3, 5)))
 
 
+@pytest.mark.parametrize("counts", [(5,), (5, 3), (2, 3, 4)])
+def test_matrices_between_knots_are_interpolated_linearly_along_each_axis(counts):
+    """A matrix that is linear in every frequency, and known at the knots, is known everywhere."""
+    smooth = WaveMixing(2, counts, knots=2).double()
+    whole = WaveMixing(2, counts).double()
+
+    def linear(axes):
+        """Beyond the first axis, frequencies have two signs."""
+        signed = [axis.double().repeat(1 if first == 0 else 2) for first, axis in enumerate(axes)]
+        grids = torch.meshgrid(*signed, indexing="ij")
+        factor = sum((axis + 1) * grid.flatten() for axis, grid in enumerate(grids)) + 1
+        return factor[:, None, None] * torch.ones(2, 4, dtype=F64)
+
+    with torch.no_grad():
+        smooth.weight.copy_(linear([torch.tensor([0, count]) for count in counts]))
+        whole.weight.copy_(linear([torch.arange(count + 1) for count in counts]))
+    torch.testing.assert_close(smooth.matrices, whole.weight, rtol=1e-5, atol=1e-5)
+
+
+def test_with_as_many_knots_as_frequencies_every_wave_has_a_matrix():
+    assert WaveMixing(2, (2, 1), knots=3).weight.shape == WaveMixing(2, (2, 1)).weight.shape
+    with pytest.raises(ValueError, match="At least two"):
+        WaveMixing(2, (2, 1), knots=1)
+
+
 def test_mixing_is_refused_outside_of_light_blocks():
     for options in ({"mixing": partial(ModeMixing, modes=4)}, {"attention": False}):
         with pytest.raises(ValueError, match="are for light blocks"):

@@ -12,7 +12,8 @@ from supra.domain import shapes
 from supra.model import ModeMixing, SpectralMixing, SupraOperator
 from supra.model.chunked import predict_in_chunks
 from supra.model.export import basis_arrays, export_program
-from supra.model.spectral_mixing import hat_functions, knots_of
+from supra.model.hats import hat_functions
+from supra.model.spectral_mixing import knots_of
 
 F64 = torch.float64
 
@@ -89,6 +90,17 @@ def test_signs_and_turns_inside_a_repeated_eigenvalue_make_no_difference():
     other = turned(basis, turn)
     torch.testing.assert_close(applied(spectral, basis), applied(spectral, other))
     assert not torch.allclose(applied(per_mode, basis), applied(per_mode, other), rtol=0.1)
+
+
+def test_eigenvalues_of_all_samples_need_not_go_with_the_basis():
+    basis = on(shapes.disk(6))
+    plain = SampledBasis(basis.values, basis.weights)
+    by_basis = mixing_on(basis)
+    by_itself = SpectralMixing(3, by_basis.knots, basis.eigenvalues).double()
+    by_itself.load_state_dict(by_basis.state_dict())
+    coordinates = torch.randn(2, 3, 12, dtype=F64)
+    found, expected = by_itself(coordinates, plain), by_basis(coordinates, basis)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)  # knots are single precision
 
 
 def test_a_batch_of_domains_equals_each_by_itself():

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import torch
 from torch import nn
 
 from supra.baselines import FNO, GNOT, LNO, GalerkinTransformer, Transolver
@@ -56,6 +57,7 @@ BASELINES: dict[str, Callable[..., nn.Module]] = {
     "transolver": Transolver,
 }
 STORE = "data.h5"  # where problems without a public layout put their samples
+_KNOTS = 4  # frequencies per axis that have matrices of their own
 
 
 def build_data(experiment: Experiment) -> Splits:
@@ -150,7 +152,7 @@ def build_network(
     timed = layout.time == "condition"
     positions = 0 if experiment.positions == "none" else dimensions
     channels = (len(layout.inputs) + timed + positions, len(layout.targets))
-    options = model.model_dump(exclude={"kind", "attention"})
+    options = model.model_dump(exclude={"kind", "attention", "smooth"})
     if not positions and model.kind in ("galerkin", "gnot", "lno") and not _are_positions(layout):
         raise ConfigError(f"model.kind={model.kind} asks for positions: use positions=physical.")
     try:
@@ -163,20 +165,23 @@ def build_network(
         options["attention"] = model.attention != "none"
         if model.local and subspace.stencil:
             options["local"] = partial(LocalStencil, dimensions=dimensions)
-        options["mixing"] = _mixing(experiment, subspace) if model.mixing else None
+        mixing = _mixing(experiment, subspace, model.smooth) if model.mixing else None
+        options["mixing"] = mixing
         return make(*channels, subspace.modes, **options)
     except ValueError as error:  # options that do not fit together, such as modes and heads
         raise ConfigError(f"model: {error}") from None
 
 
-def _mixing(experiment: Experiment, subspace: Subspace) -> Callable[[int], nn.Module]:
-    """Of waves where the basis has them whole, by eigenvalue where domains have their own, or of
-    modes."""
+def _mixing(experiment: Experiment, subspace: Subspace, smooth: bool) -> Callable[[int], nn.Module]:
+    """By wave where the basis has them whole, by eigenvalue where it has them, or by mode."""
     basis = experiment.basis
     if isinstance(basis, FourierConfig) and basis.constant:
-        return partial(WaveMixing, counts=basis.modes)
-    if isinstance(subspace, OwnSubspace) and subspace.spectrum is not None:
+        return partial(WaveMixing, counts=basis.modes, knots=_KNOTS if smooth else None)
+    if smooth and isinstance(subspace, OwnSubspace) and subspace.spectrum is not None:
         return partial(SpectralMixing, knots=knots_of(subspace.spectrum))
+    if smooth and isinstance(subspace, MeshSubspace):
+        eigenvalues = torch.tensor(subspace.basis.eigenvalues)
+        return partial(SpectralMixing, knots=knots_of(eigenvalues), eigenvalues=eigenvalues)
     return partial(ModeMixing, modes=subspace.modes)
 
 

@@ -138,6 +138,11 @@ class SupraConfig(Settings):
     mixing: bool = Field(
         True, description="in light blocks, a matrix between the functions for every wave or mode"
     )
+    smooth: bool = Field(
+        True,
+        description="the matrices of waves and eigenfunctions are interpolated between a few; "
+        "false: each has its own",
+    )
     products: bool = Field(
         True, description="in light blocks, half of the nonlinearity is products of functions"
     )

@@ -13,8 +13,10 @@ from jaxtyping import Complex, Float
 from torch import Tensor, nn
 
 from supra.basis.sampled import Sampled
+from supra.model.hats import hat_functions, interpolated
 
 START = 0.1  # small beside the skip: a block begins near the identity
+_DENSER = 1.5  # knots lie at powers of even steps: closer where waves are long
 
 
 class ModeMixing(nn.Module):
@@ -44,29 +46,41 @@ class WaveMixing(nn.Module):
     Args:
         width: functions.
         counts: frequencies along each axis.
+        knots: if given, there are matrices for so many frequencies along each axis only, and those
+            of the waves in between are interpolated: similar waves share what they learn.
     """
 
     analysis: Tensor
     synthesis: Tensor
+    shares: Tensor | None
 
-    def __init__(self, width: int, counts: Sequence[int]) -> None:
+    def __init__(self, width: int, counts: Sequence[int], knots: int | None = None) -> None:
         super().__init__()
+        if knots is not None and knots < 2:
+            raise ValueError(f"At least two `knots` are needed to interpolate: got {knots}.")
         self.counts = tuple(counts)
         analysis, synthesis = _matrices(self.counts)
         self.register_buffer("analysis", analysis.float(), persistent=False)
         self.register_buffer("synthesis", synthesis.float(), persistent=False)
-        # Real and imaginary parts side by side.
-        waves = len(analysis) // 2
-        self.weight = nn.Parameter(START * width**-0.5 * torch.randn(waves, width, 2 * width))
+        shares = None if knots is None else _shares(self.counts, knots)
+        self.register_buffer("shares", shares, persistent=False)
+        learned = len(analysis) // 2 if shares is None else shares.shape[1]
+        self.weight = nn.Parameter(START * width**-0.5 * torch.randn(learned, width, 2 * width))
+
+    @property
+    def matrices(self) -> Float[Tensor, "waves width columns"]:
+        """Of every wave, real and imaginary parts side by side."""
+        return self.weight if self.shares is None else interpolated(self.shares, self.weight)
 
     def forward(
         self, coordinates: Float[Tensor, "batch channels modes"], basis: Sampled | None = None
     ) -> Float[Tensor, "batch channels modes"]:
         batch, channels, _ = coordinates.shape
-        waves = len(self.weight)
+        matrices = self.matrices
+        waves = len(matrices)
         parts = (self.analysis @ coordinates.mT).view(batch, 2, waves, channels)
         given = parts.permute(2, 1, 0, 3).reshape(waves, 2 * batch, channels)
-        products = torch.bmm(given, self.weight).view(waves, 2, batch, 2, channels)
+        products = torch.bmm(given, matrices).view(waves, 2, batch, 2, channels)
         products = products.permute(2, 1, 3, 0, 4).reshape(batch, 4 * waves, channels)
         return (self.synthesis @ products).mT
 
@@ -86,6 +100,17 @@ def _matrices(
     one = torch.eye(waves[0].numel(), dtype=waves.dtype).unflatten(1, waves.shape[1:])
     synthesis = torch.cat([_from_waves(factor * one) for factor in (1, 1j, 1j, -1)])
     return analysis.mT.contiguous(), synthesis.flatten(1).mT.contiguous()
+
+
+def _shares(counts: tuple[int, ...], knots: int) -> Float[Tensor, "waves learned"]:
+    """How much each learned matrix counts for each wave, in the order of `_to_waves`."""
+    shares = torch.ones(1, 1)
+    for axis, count in enumerate(counts):
+        steps = torch.linspace(0, 1, min(knots, count + 1))
+        along = hat_functions(torch.arange(count + 1.0), count * steps**_DENSER)
+        # Beyond the first axis frequencies have two signs.
+        shares = torch.kron(shares, along if axis == 0 else torch.block_diag(along, along))
+    return shares
 
 
 def _to_waves(

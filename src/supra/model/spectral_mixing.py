@@ -1,10 +1,11 @@
-"""A map between functions that depends on the eigenvalue: one operator for domains of any shape."""
+"""A map between functions that depends on the eigenvalue: one operator for all domains."""
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from supra.basis.sampled import Sampled
+from supra.model.hats import hat_functions, interpolated
 from supra.model.mixing import START
 
 _CLOSEST = 1e-3  # distance of knots relative to the last one, at least
@@ -19,36 +20,50 @@ class SpectralMixing(nn.Module):
     the functions, nor turns among those of one eigenvalue make a difference, and one W solves
     :math:`-\Delta u + u = f` on all domains.
 
-    The basis has to carry its eigenvalues: `SampledBasis.with_eigenvalues`.
+    On one domain, too, neighbouring eigenvalues want similar matrices, and share what they learn.
 
     Args:
         width: functions.
         knots: wave numbers :math:`\sqrt\lambda` between which W is linear, ascending; beyond the
             ends it is constant. See `knots_of`.
+        eigenvalues: where all samples have the same functions; else every basis has to carry its
+            own (`SampledBasis.with_eigenvalues`).
     """
 
     knots: Tensor
+    shares: Tensor | None
 
-    def __init__(self, width: int, knots: Float[Tensor, " knots"]) -> None:
+    def __init__(
+        self,
+        width: int,
+        knots: Float[Tensor, " knots"],
+        eigenvalues: Float[Tensor, " modes"] | None = None,
+    ) -> None:
         super().__init__()
         self.register_buffer("knots", knots.to(torch.get_default_dtype()), persistent=False)
+        shares = None if eigenvalues is None else self._shares(eigenvalues.to(self.knots))
+        self.register_buffer("shares", shares, persistent=False)
         self.weight = nn.Parameter(START * width**-0.5 * torch.randn(len(knots), width, width))
 
     def forward(
         self, coordinates: Float[Tensor, "batch channels modes"], basis: Sampled
     ) -> Float[Tensor, "batch channels modes"]:
-        eigenvalues = getattr(basis, "eigenvalues", None)
-        if eigenvalues is None:
-            raise ValueError(
-                "A map that depends on eigenvalues needs a basis that carries them: use "
-                "basis.with_eigenvalues(eigenvalues)."
-            )
-        shares = hat_functions(eigenvalues.clamp_min(0).sqrt(), self.knots)
-        # (…, modes, knots) @ (knots, width²) -> a matrix for every mode, of each sample or of all
-        matrices = (shares @ self.weight.flatten(1)).unflatten(-1, self.weight.shape[1:])
+        shares = self.shares
+        if shares is None:
+            eigenvalues = getattr(basis, "eigenvalues", None)
+            if eigenvalues is None:
+                raise ValueError(
+                    "A map that depends on eigenvalues needs a basis that carries them: use "
+                    "basis.with_eigenvalues(eigenvalues)."
+                )
+            shares = self._shares(eigenvalues)
+        matrices = interpolated(shares, self.weight)  # of each mode, for all samples or each
         if matrices.ndim == 3:
             return torch.bmm(coordinates.permute(2, 0, 1), matrices).permute(1, 2, 0)
         return (coordinates.mT.unsqueeze(2) @ matrices).squeeze(2).mT
+
+    def _shares(self, eigenvalues: Float[Tensor, "*batch modes"]) -> Tensor:
+        return hat_functions(eigenvalues.clamp_min(0).sqrt(), self.knots)
 
     def extra_repr(self) -> str:
         count, width, _ = self.weight.shape
@@ -62,12 +77,3 @@ def knots_of(eigenvalues: Float[Tensor, " modes"]) -> Float[Tensor, " knots"]:
     # Repeated eigenvalues would give knots at one place.
     steps = torch.arange(len(knots)).to(knots)
     return knots.cummax(0).values + _CLOSEST * waves[-1] * steps
-
-
-def hat_functions(
-    places: Float[Tensor, "*shape"], knots: Float[Tensor, " knots"]
-) -> Float[Tensor, "*shape knots"]:
-    """How much each knot counts at a place: linear from knot to knot, all together 1."""
-    ramps = ((places.unsqueeze(-1) - knots[:-1]) / knots.diff()).clamp(0, 1)
-    one, zero = torch.ones_like(ramps[..., :1]), torch.zeros_like(ramps[..., :1])
-    return torch.cat([one, ramps], dim=-1) - torch.cat([ramps, zero], dim=-1)

@@ -122,7 +122,10 @@ def geometry(wanted: Wanted) -> Iterator[Entry]:
 
 
 def ingredients(wanted: Wanted) -> Iterator[Entry]:
-    """Of the problems whose preset has light blocks at this scale, trained as for `accuracy`."""
+    """Of the problems whose preset has light blocks at this scale, trained as for `accuracy`.
+
+    What a preset does not have is not taken away, and what it has is not added.
+    """
     if wanted.systems:
         raise ConfigError("The table ingredients is about our own network: leave out --models.")
     for problem in filter(wanted.keeps, (*paper.PROBLEMS, _PLATES)):
@@ -151,9 +154,12 @@ def _without(preset: Experiment) -> dict[str, tuple[str, ...]]:
     attention = "model.attention=self-biased"
     return {
         WHOLE: (),
+        "no attention": ("model.attention=none",),
         "attention, too": (attention,),
         "the paper's attention, too": ("model.attention=paper",),
         "attention, not mixing": (attention, "model.mixing=false"),
+        "interpolated matrices": ("model.smooth=true",),
+        "a matrix for every wave": ("model.smooth=false",),
         "no products": ("model.products=false",),
         "no local branch": ("model.local=false",),
         **_without_waves(preset.basis),
