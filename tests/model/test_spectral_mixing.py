@@ -50,6 +50,16 @@ def test_knots_ascend_where_eigenvalues_repeat():
     assert knots[-1] == pytest.approx(20**0.5, rel=0.02)
 
 
+@pytest.mark.parametrize("eigenvalues", [[0.0], [0.0, 0.0, 0.0]])
+def test_eigenvalues_that_are_all_zero_have_the_first_matrix(eigenvalues):
+    """Of the constant alone, or of a mesh's separate parts."""
+    mixing = SpectralMixing(3, knots_of(torch.tensor(eigenvalues)), torch.tensor(eigenvalues))
+    coordinates = torch.randn(2, 3, len(eigenvalues))
+    expected = torch.einsum("bck,cd->bdk", coordinates, mixing.weight[0])
+    basis = SampledBasis(torch.eye(4)[:, : len(eigenvalues)], torch.full((4,), 0.25))
+    torch.testing.assert_close(mixing(coordinates, basis), expected)
+
+
 def test_a_matrix_linear_in_the_wave_number_is_that_function_of_the_laplacian():
     """W = (2 + 3 √λ) A gives (2 + 3 √λ) of an eigenfunction, times A between the functions."""
     basis = on(shapes.disk(8))

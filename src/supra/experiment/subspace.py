@@ -240,7 +240,8 @@ class OwnSubspace:
 
     @classmethod
     def from_state(cls, state: dict[str, Any], modes: int, boundary: Boundary) -> "OwnSubspace":
-        subspace = cls(modes, boundary, spectrum=state.get("spectrum"))
+        spectrum = state["spectrum"].cpu() if "spectrum" in state else None
+        subspace = cls(modes, boundary, spectrum=spectrum)
         if "align" not in state:
             return subspace
         low, high = (state[corner].cpu().numpy() for corner in ("low", "high"))

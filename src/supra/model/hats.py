@@ -10,7 +10,8 @@ def hat_functions(
 ) -> Float[Tensor, "*shape knots"]:
     """How much each knot counts at a place: linear from knot to knot, all together 1."""
     ramps = ((places.unsqueeze(-1) - knots[:-1]) / knots.diff()).clamp(0, 1)
-    one, zero = torch.ones_like(ramps[..., :1]), torch.zeros_like(ramps[..., :1])
+    one = torch.ones_like(places).unsqueeze(-1)
+    zero = torch.zeros_like(one)
     return torch.cat([one, ramps], dim=-1) - torch.cat([ramps, zero], dim=-1)
 
 

@@ -9,6 +9,7 @@ from supra.model.hats import hat_functions, interpolated
 from supra.model.mixing import START
 
 _CLOSEST = 1e-3  # distance of knots relative to the last one, at least
+_TINY = 1e-6  # the same where all eigenvalues are 0, as of a mesh's separate parts
 
 
 class SpectralMixing(nn.Module):
@@ -76,4 +77,4 @@ def knots_of(eigenvalues: Float[Tensor, " modes"]) -> Float[Tensor, " knots"]:
     knots = torch.cat([waves[:-1:2], waves[-1:]])
     # Repeated eigenvalues would give knots at one place.
     steps = torch.arange(len(knots)).to(knots)
-    return knots.cummax(0).values + _CLOSEST * waves[-1] * steps
+    return knots.cummax(0).values + (_CLOSEST * waves[-1]).clamp_min(_TINY) * steps
