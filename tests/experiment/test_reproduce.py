@@ -316,6 +316,7 @@ def measured() -> Measured:
         found("darcy", "fno", (0.018, 0.018), None),
         found("pipe", "supra", (0.03, 0.03), 0.31),
         found("pipe", "fno", (nan, nan), nan),
+        found("plates", "supra", (0.40, 0.60), None),
     ]
     return Measured("small-table", "A table", places, ("A remark.",))
 
@@ -327,6 +328,7 @@ def test_the_files_hold_means_spreads_the_papers_numbers_and_commands(measured, 
     text = paths[0].read_text()
     assert "| darcy | **1.2 ± 0.3 (0.43)** | 1.8 ± 0 |" in text
     assert "| pipe | **3 ± 0 (0.31)** | ↑ (↑) |" in text
+    assert "| plates | **50 ± 10** |  |" in text
     assert "A remark." in text
     assert "`supra train darcy --scale smoke --model fno -s seed=0 --out runs/" in text
     rows = list(csv.DictReader(paths[1].open()))
@@ -352,7 +354,7 @@ def test_curves_are_the_errors_in_per_cent_against_the_cpu_minutes_so_far(measur
 
 def test_what_a_table_of_one_column_compares_is_drawn_in_one_panel(measured):
     one = replace(measured, found=[f for f in measured.found if f.entry.column == "supra"])
-    assert (one.columns, len(one.rows)) == (["supra"], 2)
+    assert (one.columns, len(one.rows)) == (["supra"], 3)
     (axes,) = curves(one).axes
     assert axes.get_title() == "supra"
     assert curves(measured).axes[0].get_title() == "darcy"

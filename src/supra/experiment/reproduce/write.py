@@ -64,7 +64,7 @@ def shown(found: Found) -> str:
     """``1.23 ± 0.04 (0.43)``; an arrow where training diverged."""
     text = "↑" if found.failed else f"{found.mean:.3g}"
     if found.spread is not None:
-        text += f" ± {found.spread:.1g}"
+        text += f" ± {float(f'{found.spread:.1g}'):g}"  # 10, not 1e+01
     if found.entry.paper is None:
         return text
     return text + (" (↑)" if isnan(found.entry.paper) else f" ({found.entry.paper:g})")
