@@ -46,7 +46,8 @@ def with_samples(cell: Cell, samples: int) -> Cell:
     data = cell.experiment.data
     assert data.generate is not None  # presets say how their data are made
     whole = data.generate.train - int(data.valid)
-    samples = min(samples, whole)
+    if samples >= whole:
+        return cell
     fewer = replace(cell, changes=(*cell.changes, f"data.limit={samples}"))
     return with_epochs(fewer, round(cell.experiment.train.epochs * whole / samples))
 
