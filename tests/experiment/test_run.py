@@ -16,6 +16,7 @@ from supra.domain.files import write_mesh
 from supra.experiment.preset import load_experiment, preset_names
 from supra.problems import PerforatedPlate
 from supra.train import History
+from supra.train.checkpoint import load_checkpoint, save_checkpoint
 
 pytestmark = pytest.mark.usefixtures("unchecked")
 
@@ -53,6 +54,17 @@ def test_a_run_leaves_its_configuration_metrics_weights_and_result(here):
     assert result["epochs"] == 2
     assert result["provenance"]["command"] == "supra train demo --scale smoke"
     assert yaml.safe_load((folder / "config.yaml").read_text())["basis"]["modes"] == 16
+
+
+def test_weights_of_a_version_that_built_another_network_are_refused(here, command, tmp_path):
+    state = load_checkpoint(here / "runs/demo/best.pt")
+    state["experiment"]["model"]["width"] += 2
+    save_checkpoint(tmp_path / "old.pt", state)
+    status, _, err = command("evaluate", str(tmp_path / "old.pt"))
+    assert status == 2
+    (line,) = err.splitlines()
+    assert "old.pt do not fit the network" in line
+    assert "size mismatch" in line
 
 
 def test_evaluate_repeats_the_result(here, command):

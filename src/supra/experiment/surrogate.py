@@ -18,7 +18,7 @@ from supra.experiment.preset import parse_experiment
 from supra.experiment.seen import Seen
 from supra.experiment.subspace import Subspace
 from supra.train import BEST, Evaluation, Predictor, Symmetrized, TrainError, evaluate
-from supra.train.checkpoint import load_checkpoint, save_checkpoint
+from supra.train.checkpoint import load_checkpoint, restore_weights, save_checkpoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class Surrogate:
         )
         change = experiment.predicts == "change"
         predictor = Predictor(network, layout, inputs, targets, change).to(device)
-        predictor.load_state_dict(weights)
+        restore_weights(predictor, weights, path)
         domain = _restored_domain(state["domain"])
         seen = Seen.from_state(state["seen"]) if state.get("seen") else None
         return cls(predictor.eval(), subspace, experiment, state["dimensions"], domain, seen)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from supra.data.replacement import replacing
 from supra.train.errors import TrainError
@@ -33,3 +34,16 @@ def load_checkpoint(path: Path, device: torch.device | str = "cpu") -> dict[str,
         found = state.get("format") if isinstance(state, dict) else type(state).__name__
         raise TrainError(f"{path} is not a checkpoint of this version ({FORMAT!r}): {found!r}.")
     return state
+
+
+def restore_weights(module: nn.Module, weights: dict[str, Tensor], path: Path) -> None:
+    """Give a network the weights of a file; they may be of a version that built another one."""
+    try:
+        module.load_state_dict(weights)
+    except RuntimeError as error:
+        _, *differences = str(error).splitlines()
+        first = differences[0].strip() if differences else str(error)
+        raise TrainError(
+            f"The weights in {path} do not fit the network that this version builds from its "
+            f"configuration; was it written by another version? {first}"
+        ) from error

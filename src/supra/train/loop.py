@@ -13,7 +13,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from supra.basis.eigen import Report
 from supra.data import Batch, Collate, Dataset, Splits, loader, stepwise
-from supra.train.checkpoint import load_checkpoint, save_checkpoint
+from supra.train.checkpoint import load_checkpoint, restore_weights, save_checkpoint
 from supra.train.errors import TrainError
 from supra.train.evaluate import mean_error
 from supra.train.history import History
@@ -167,7 +167,7 @@ def _restore(job: Job, optimizers: list, average: AveragedModel | None) -> Histo
     state = load_checkpoint(job.folder / LATEST, job.world.device)
     if state["seed"] != job.seed:
         raise TrainError(f"The run in {job.folder} has seed {state['seed']}, not {job.seed}.")
-    job.predictor.load_state_dict(state["weights"])
+    restore_weights(job.predictor, state["weights"], job.folder / LATEST)
     for optimizer, saved in zip(optimizers, state["optimizers"], strict=True):
         optimizer.load_state_dict(saved)
     if average is not None:
