@@ -233,7 +233,7 @@ def test_a_record_says_what_was_run_and_how_it_learned(tmp_path):
     cell, runs, records = Cell("darcy", "smoke"), tmp_path / "runs", tmp_path / "records"
     trained = run_cells([cell], runs, records)[cell]
     record = json.loads((records / f"{cell.name}.json").read_text())
-    assert record["command"] == cell.command(runs / cell.name)
+    assert record["command"] == cell.command(Path(cell.name))
     assert Experiment.model_validate(record["experiment"]) == cell.experiment
     assert record["outcome"] == trained
     metrics = [json.loads(line) for line in (runs / cell.name / "metrics.jsonl").open()]

@@ -29,7 +29,8 @@ def outcome(cell: Cell, runs: Path, records: Path) -> Outcome | None:
     found = _of_run(folder)
     if found is not None:
         _check_same(cell, load_config(folder), folder)
-        _write(path, {"command": cell.command(folder), "experiment": _dump(cell), "outcome": found})
+        command = cell.command(Path(cell.name))  # where the run was is nobody else's matter
+        _write(path, {"command": command, "experiment": _dump(cell), "outcome": found})
     return found
 
 
