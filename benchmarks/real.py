@@ -38,6 +38,7 @@ Array = np.ndarray
 Parts = dict[str, Any]
 EIGEN = {"kind": "laplacian", "modes": 64}
 WAVES = {"kind": "fourier", "modes": [5, 5], "constant": True, "period": 1.2}
+EACH: Parts = {"model": {"smooth": False}}  # a matrix of its own for every function
 Network = tuple[str, Parts]  # a system of the library, and what it has of its own
 OTHERS: dict[str, Network] = {
     "Transolver": (
@@ -116,7 +117,11 @@ def elastic_block(folder: Path) -> Problem:
         samples[cut:],
         Layout(_channels(*names), _channels("u1", "u2")),
         shared,
-        {"SUPRA, eigenfunctions": ("supra", {}), "SUPRA, waves": ("supra", {"basis": WAVES})},
+        {
+            "SUPRA, eigenfunctions": ("supra", {}),
+            "SUPRA, eigenfunctions, a matrix each": ("supra", EACH),
+            "SUPRA, waves": ("supra", {"basis": WAVES}),
+        },
         (parameters[:cut], parameters[cut:]),
     )
 
@@ -148,6 +153,7 @@ def holed_poisson(folder: Path) -> Problem:
         shared,
         {
             "SUPRA, eigenfunctions (mean)": ("supra", moved),
+            "SUPRA, eigenfunctions (mean), a matrix each": ("supra", EACH | moved),
             "SUPRA, eigenfunctions (own)": ("supra", {"basis": {"geometry": "own"}}),
             "SUPRA, waves": ("supra", {"basis": WAVES, **moved}),
         },
@@ -176,13 +182,19 @@ def cylinder_flow(folder: Path, start: int = 16, last: int = 44) -> Problem:
         "train": {"epochs": 200, "batch_size": 4, "noise": 0.1},
         "predicts": "change",
     }
+    # There are 28 steps to learn from: not much for a large network.
+    small: Parts = {"model": {"width": 16, "depth": 3}}
     return Problem(
         [piece(first) for first in range(start + (last - start) % steps, last, steps)],
         [piece(last)],
         Layout(channels, channels, "rollout", tuple(range(1, steps + 1))),
         shared,
-        # There are 28 steps to learn from: not much for a large network.
-        {"SUPRA, eigenfunctions": ("supra", {"model": {"width": 16, "depth": 3}})},
+        {
+            "SUPRA, eigenfunctions": ("supra", small),
+            "SUPRA, eigenfunctions, a matrix each": ("supra", merged(small, EACH)),
+            # The channel is longer than wide.
+            "SUPRA, waves": ("supra", small | {"basis": WAVES | {"modes": [8, 3]}}),
+        },
     )
 
 
