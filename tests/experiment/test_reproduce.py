@@ -26,7 +26,7 @@ from supra.experiment.reproduce.record import FAILED, outcome
 from supra.experiment.reproduce.reproduce import reproduce
 from supra.experiment.reproduce.table import Entry, Found, Measured
 from supra.experiment.reproduce.work import run_cells
-from supra.experiment.reproduce.write import write_table
+from supra.experiment.reproduce.write import markdown, write_table
 from supra.train import LATEST, TrainError
 
 SCALES = ("smoke", "small", "paper")
@@ -327,7 +327,7 @@ def test_the_files_hold_means_spreads_the_papers_numbers_and_commands(measured, 
     text = paths[0].read_text()
     assert "| darcy | **1.2 ± 0.3 (0.43)** | 1.8 ± 0 |" in text
     assert "| pipe | **3 ± 0 (0.31)** | ↑ (↑) |" in text
-    assert "| plates | **50 ± 10** |  |" in text
+    assert "| plates | 50 ± 10 |  |" in text  # nothing to compare it with
     assert "A remark." in text
     assert "`supra train darcy --scale smoke --model fno -s seed=0 --out runs/" in text
     rows = list(csv.DictReader(paths[1].open()))
@@ -349,6 +349,18 @@ def test_curves_are_the_errors_in_per_cent_against_the_cpu_minutes_so_far(measur
         (line,) = figure.axes[0].lines
         assert line.get_xydata() == pytest.approx(np.array([[1, 50], [2, 20]]))
         assert [text.get_text() for text in figure.legends[0].get_texts()] == ["supra"]
+
+
+def test_errors_on_different_problems_are_not_compared(measured):
+    found = [
+        replace(
+            f, entry=replace(f.entry, row="a part", column=problem, cells=(Cell(problem, "smoke"),))
+        )
+        for f, problem in zip(measured.found[:2], ("darcy", "pipe"), strict=True)
+    ]
+    assert "| a part | 1.2 ± 0.3 (0.43) | 1.8 ± 0 |" in markdown(
+        replace(measured, found=found), Path("runs")
+    )
 
 
 def test_what_a_table_of_one_column_compares_is_drawn_in_one_panel(measured):

@@ -72,8 +72,10 @@ def shown(found: Found) -> str:
 
 def _shown_row(measured: Measured, row: str) -> list[str]:
     found = [measured.at(row, column) for column in measured.columns]
-    compared = found if len(found) > 1 else []
-    best = min((f.mean for f in compared if f is not None and not f.failed), default=None)
+    there = [f for f in found if f is not None]
+    one_problem = len({f.entry.cells[0].problem for f in there}) == 1
+    compared = there if one_problem and len(there) > 1 else []
+    best = min((f.mean for f in compared if not f.failed), default=None)
     return ["" if f is None else _bold(shown(f), f.mean == best) for f in found]
 
 
