@@ -20,6 +20,7 @@ from supra.experiment.reproduce import paper, work
 from supra.experiment.reproduce.budget import as_long_as_supra, budgeted, probe
 from supra.experiment.reproduce.cell import Cell
 from supra.experiment.reproduce.curves import curves
+from supra.experiment.reproduce.draw_panels import draw_panels
 from supra.experiment.reproduce.entries import SYSTEMS, TABLES, WHOLE, Wanted, accuracy
 from supra.experiment.reproduce.findings import FINDINGS
 from supra.experiment.reproduce.record import FAILED, outcome
@@ -369,6 +370,27 @@ def test_what_a_table_of_one_column_compares_is_drawn_in_one_panel(measured):
     (axes,) = curves(one).axes
     assert axes.get_title() == "supra"
     assert curves(measured).axes[0].get_title() == "darcy"
+
+
+def test_of_many_variants_every_problem_gets_a_panel_with_their_names(measured):
+    """Errors on different problems share no axis, and more bars than colours are named."""
+    (place, *_) = measured.found
+    variants = [f"variant {n}" for n in range(12)]
+    table = replace(
+        measured,
+        found=[
+            replace(place, entry=replace(place.entry, row=v, column=p, cells=(Cell(p, "smoke"),)))
+            for p in ("darcy", "pipe", "airfoil", "plasticity")
+            for v in variants
+            if (p, v) != ("pipe", "variant 3")
+        ],
+    )
+    figure = draw_panels(table.for_pictures)
+    shown = [axes for axes in figure.axes if axes.get_visible()]
+    assert [axes.get_title(loc="left") for axes in shown] == table.columns
+    assert [len(axes.containers) // 2 for axes in shown] == [12, 11, 12, 12]  # bars, and spreads
+    assert [text.get_text() for text in shown[0].get_yticklabels()] == variants
+    assert [axes.get_title() for axes in curves(table).axes] == table.columns
 
 
 def test_the_remarks_count_where_supra_is_first(monkeypatch, tmp_path):

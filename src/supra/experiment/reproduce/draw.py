@@ -6,15 +6,23 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 
+from supra.experiment.reproduce.draw_panels import draw_panels
 from supra.experiment.reproduce.table import Measured
 
 Color = tuple[float, float, float, float]
 _WIDTH = 0.8  # of a group of bars
+_MOST_COLORS = 8  # more are not told apart
 
 
 def draw(measured: Measured, path: Path) -> None:
-    """Groups of bars, one per row of the table; a logarithmic axis where errors differ much."""
     measured = measured.for_pictures
+    many = len(measured.columns) > _MOST_COLORS
+    figure = draw_panels(measured) if many else _draw_groups(measured)
+    figure.savefig(path, dpi=120)
+
+
+def _draw_groups(measured: Measured) -> Figure:
+    """Groups of bars, one per row of the table; a logarithmic axis where errors differ much."""
     rows, means = measured.rows, [found.mean for found in measured.found if not found.failed]
     figure = Figure(figsize=(max(7, 2.5 + 1.6 * len(rows)), 4), layout="constrained")
     axes = figure.add_subplot()
@@ -29,7 +37,7 @@ def draw(measured: Measured, path: Path) -> None:
     axes.set_title(measured.title, loc="left")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(fontsize="small", frameon=False, bbox_to_anchor=(1, 1), loc="upper left")
-    figure.savefig(path, dpi=120)
+    return figure
 
 
 def column_colors(measured: Measured) -> dict[str, Color]:

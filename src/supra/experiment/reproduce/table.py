@@ -104,13 +104,24 @@ class Measured:
         matching = (f for f in self.found if (f.entry.row, f.entry.column) == (row, column))
         return next(matching, None)
 
+    def in_row(self, row: str) -> list[Found]:
+        return [found for found in self.found if found.entry.row == row]
+
     @property
     def for_pictures(self) -> "Measured":
-        """A table of one column lies on its side there: what it compares belongs side by side."""
-        if len(self.columns) > 1:
+        """A table whose rows compare nothing lies on its side there.
+
+        What is compared belongs side by side: such a table has one column, or problems for columns.
+        """
+        if len(self.columns) > 1 and all(of_one_problem(self.in_row(row)) for row in self.rows):
             return self
         turned = [
             replace(f, entry=replace(f.entry, row=f.entry.column, column=f.entry.row))
             for f in self.found
         ]
         return replace(self, found=turned)
+
+
+def of_one_problem(found: Sequence[Found]) -> bool:
+    """Whether their errors may be compared."""
+    return len({f.entry.cells[0].problem for f in found}) == 1

@@ -10,7 +10,7 @@ from typing import Any
 from supra.data.replacement import replacing
 from supra.experiment.reproduce.curves import draw_curves
 from supra.experiment.reproduce.draw import draw
-from supra.experiment.reproduce.table import Found, Measured
+from supra.experiment.reproduce.table import Found, Measured, of_one_problem
 
 _FIELDS = ("row", "column", "paper_percent", "mean_percent", "spread_percent", "seeds", "weights",
            "epochs", "cpu_minutes", "command")  # fmt: skip
@@ -72,9 +72,8 @@ def shown(found: Found) -> str:
 
 def _shown_row(measured: Measured, row: str) -> list[str]:
     found = [measured.at(row, column) for column in measured.columns]
-    there = [f for f in found if f is not None]
-    one_problem = len({f.entry.cells[0].problem for f in there}) == 1
-    compared = there if one_problem and len(there) > 1 else []
+    there = measured.in_row(row)
+    compared = there if of_one_problem(there) and len(there) > 1 else []
     best = min((f.mean for f in compared if not f.failed), default=None)
     return ["" if f is None else _bold(shown(f), f.mean == best) for f in found]
 
