@@ -28,6 +28,7 @@ from supra.data import (
 from supra.data.public.sets import SETS
 from supra.domain import Domain, DomainError, Grid, Mesh
 from supra.experiment.config import (
+    AutoConfig,
     ChebyshevConfig,
     CosineConfig,
     Experiment,
@@ -99,6 +100,8 @@ def _uses_stencil(experiment: Experiment, domain: Domain) -> bool:
 def _functions(experiment: Experiment, train: Dataset | None) -> Subspace:
     basis = experiment.basis
     match basis:
+        case AutoConfig():
+            raise ConfigError("basis.kind=auto is settled when a training begins: name a basis.")
         case FourierConfig():
             return FamilySubspace(FourierBasis(basis.modes, basis.constant, basis.period))
         case ChebyshevConfig():

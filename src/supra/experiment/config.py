@@ -46,6 +46,12 @@ class DataConfig(Settings):
     )
 
 
+class AutoConfig(Settings):
+    """What suits the domain: waves of its box, or eigenfunctions of what does not fill one."""
+
+    kind: Literal["auto"] = "auto"
+
+
 class FourierConfig(Settings):
     """Products of sines and cosines."""
 
@@ -111,7 +117,7 @@ class PodConfig(Settings):
 
 
 BasisConfig = Annotated[
-    FourierConfig | ChebyshevConfig | CosineConfig | LaplacianConfig | PodConfig,
+    AutoConfig | FourierConfig | ChebyshevConfig | CosineConfig | LaplacianConfig | PodConfig,
     Field(discriminator="kind"),
 ]
 
@@ -268,7 +274,7 @@ class Experiment(Settings):
     """Everything that a run depends on."""
 
     data: DataConfig
-    basis: BasisConfig = Field(default_factory=FourierConfig)
+    basis: BasisConfig = Field(default_factory=AutoConfig)
     model: ModelConfig = Field(default_factory=SupraConfig)
     train: TrainSettings = Field(default_factory=TrainSettings)
     normalize: NormalizeConfig = Field(default_factory=NormalizeConfig)

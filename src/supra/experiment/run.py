@@ -28,6 +28,7 @@ from supra.experiment.build import (
 from supra.experiment.config import Experiment
 from supra.experiment.generate import PARTS, Request, generate, make_problem
 from supra.experiment.preset import parse_experiment, read_yaml
+from supra.experiment.recommend import with_recommended_basis
 from supra.experiment.seen import Seen
 from supra.experiment.subspace import OwnSubspace
 from supra.experiment.surrogate import Surrogate
@@ -52,10 +53,12 @@ def train(
     experiment = experiment.model_copy(update={"data": data_config})
     if world.writes:
         ensure_data(experiment, report)
-        _write_text(folder / CONFIG, yaml.safe_dump(experiment.model_dump(mode="json")))
     world.wait()
     torch.manual_seed(experiment.seed)
     data = build_data(experiment)
+    experiment = with_recommended_basis(experiment, data.train)
+    if world.writes:
+        _write_text(folder / CONFIG, yaml.safe_dump(experiment.model_dump(mode="json")))
     report("computing the basis", 0, 1)
     started = time.perf_counter()
     surrogate = new_surrogate(experiment, data.train)
