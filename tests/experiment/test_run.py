@@ -347,6 +347,7 @@ def test_schema_names_every_field(command):
     assert status == 0
     for name in ("model.width", "train.loss.h1", "basis.modes", "data.generate.train"):
         assert name in out
+    assert "Principal components" in out  # what kinds there are, and what they mean
 
 
 @pytest.mark.parametrize("name", preset_names())

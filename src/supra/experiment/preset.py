@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from supra.domain.choice import check_choice, guess
 from supra.experiment.config import FIRST_KINDS, Experiment
@@ -78,7 +79,9 @@ def field_names(model: type[BaseModel] = Experiment, prefix: str = "") -> Iterat
     """Every field of an experiment with its dotted name, those of all kinds of a part included."""
     for name, field in model.model_fields.items():
         inside = _models(field.annotation)
-        if not inside:
+        if name == "kind":  # which part this is: the part itself says what that means
+            yield prefix + name, FieldInfo(default=field.default, description=model.__doc__)
+        elif not inside:
             yield prefix + name, field
         for kind in inside:
             yield from field_names(kind, f"{prefix}{name}.")
