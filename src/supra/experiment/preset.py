@@ -163,8 +163,13 @@ def _explained(error: ValidationError) -> str:
     first = error.errors()[0]
     name = _field_name([str(part) for part in first["loc"]])
     if first["type"] == "extra_forbidden":
-        meant = guess(name, [known for known, _ in field_names()], cutoff=0.5)
-        return f"there is no field {name!r}.{meant} `supra schema` lists all."
+        known = [known for known, _ in field_names()]
+        if name in known:  # of another kind of this part
+            part, kind = first["loc"][:2]
+            return f"{part}.kind={kind} has no field {name!r}. `supra schema` lists all."
+        return (
+            f"there is no field {name!r}.{guess(name, known, cutoff=0.5)} `supra schema` lists all."
+        )
     if first["type"] == "missing":
         return f"the field {name!r} is required."
     return f"{name}: {first['msg']} (got {first['input']!r})."
