@@ -134,6 +134,7 @@ def _chosen(text: str, known: list[str], kind: str) -> tuple[str, ...]:
 def _show(measured: Measured) -> None:
     drawn = table(f"{measured.title}: relative L2 error in per cent (the paper's)",
                   ("", *measured.columns))  # fmt: skip
+    drawn.columns[0].no_wrap = False  # where it is narrow, names give way, not numbers
     for row in measured.rows:
         found = [measured.at(row, column) for column in measured.columns]
         # In short lines, six systems fit on a narrow terminal.
