@@ -69,6 +69,15 @@ def test_points_without_cells_are_judged_by_the_space_they_take():
     assert isinstance(recommended_basis(PointSet(ring), shared=False), LaplacianConfig)
 
 
+@pytest.mark.parametrize("domain", [shapes.sphere(6), PointSet(shapes.sphere(6).points)])
+def test_what_is_chosen_for_a_surface_with_and_without_cells_can_be_trained_on(domain, tmp_path):
+    values = np.random.default_rng(0).normal(size=(4, len(domain.points), 1))
+    samples = [supra.Sample(each, each, domain) for each in values]
+    small = {"model": {"width": 8, "depth": 1}, "train": {"epochs": 1}, "data": {"valid": 1}}
+    surrogate = supra.fit(samples[:3], samples[3:], tmp_path / "run", **small)
+    assert surrogate.experiment.basis.kind == "laplacian"
+
+
 def test_what_is_filled_is_the_measure_over_that_of_the_box():
     assert filled(shapes.l_shape(8)) == pytest.approx(3 / 4)
     assert filled(shapes.disk(64)) == pytest.approx(np.pi / 4, rel=1e-3)

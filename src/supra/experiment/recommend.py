@@ -43,7 +43,8 @@ def recommended_basis(domain: Domain, shared: bool) -> BasisConfig:
     low, high = bounding_box([domain.points])
     if len(low) <= _MOST_AXES and filled(domain) >= _FILLED:
         return _waves(high - low, count, _PERIOD)
-    return LaplacianConfig(modes=max(count, 1), geometry="shared" if shared else "own")
+    one_mesh = shared and isinstance(domain, Mesh)  # points without cells have their own always
+    return LaplacianConfig(modes=max(count, 1), geometry="shared" if one_mesh else "own")
 
 
 def filled(domain: Domain) -> float:

@@ -15,6 +15,7 @@ _MOST_COLORS = 8  # more are not told apart
 
 
 def draw(measured: Measured, path: Path) -> None:
+    """What a row compares in colours, or, where there are too many, by name."""
     measured = measured.for_pictures
     many = len(measured.columns) > _MOST_COLORS
     figure = draw_panels(measured) if many else _draw_groups(measured)

@@ -11,7 +11,7 @@ _PANELS = 3  # side by side
 
 
 def draw_panels(measured: Measured) -> Figure:
-    """Names stand once on every line of panels; the first column, a dashed line, is the measure."""
+    """Names stand once on every line of panels; the first column, a dotted line, is the measure."""
     rows, columns = measured.rows, measured.columns
     lines, side_by_side = ceil(len(rows) / _PANELS), min(len(rows), _PANELS)
     size = 3 + 3 * side_by_side, 0.8 + lines * (0.6 + 0.22 * len(columns))
