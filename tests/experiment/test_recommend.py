@@ -103,7 +103,9 @@ def test_a_run_without_a_basis_tells_which_one_it_took(tmp_path):
     assert surrogate.predict(values[0], mesh).shape == values[0].shape
 
 
-def test_a_preset_may_be_told_to_choose(tmp_path):
+def test_a_preset_may_be_told_to_choose():
     assert load_experiment("demo", "smoke", ["basis.kind=auto"]).basis.kind == "auto"
     with pytest.raises(ConfigError, match=r"basis.kind=auto has no field 'basis.modes'"):
         load_experiment("demo", "smoke", ["basis.kind=auto", "basis.modes=12"])
+    with pytest.raises(ConfigError, match=r"basis.kind: 'automatic' is none of auto, fourier"):
+        load_experiment("demo", "smoke", ["basis.kind=automatic"])

@@ -170,6 +170,9 @@ def _explained(error: ValidationError) -> str:
         return (
             f"there is no field {name!r}.{guess(name, known, cutoff=0.5)} `supra schema` lists all."
         )
+    if first["type"] == "union_tag_invalid":
+        tag, kinds = first["ctx"]["tag"], first["ctx"]["expected_tags"].replace("'", "")
+        return f"{name}.kind: {tag!r} is none of {kinds}."
     if first["type"] == "missing":
         return f"the field {name!r} is required."
     return f"{name}: {first['msg']} (got {first['input']!r})."
