@@ -1,15 +1,20 @@
-"""The benchmark on others' data, on small arrays laid out like theirs."""
+"""The benchmark on others' data, on small arrays laid out like theirs; the published records."""
 
 import importlib.util
 import json
+import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from supra.domain import shapes
+from supra.experiment.reproduce.cell import Cell
+from supra.experiment.reproduce.record import outcome
 
 PATH = Path(__file__).parent.parent / "benchmarks" / "real.py"
+RECORDS = PATH.parent / "results" / "cells"
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +104,20 @@ def test_networks_are_trained_once_and_the_table_is_written(real, folder, tmp_pa
     assert [line["error"] for line in written] == [row.error for row in rows]
     again = real.main(folder, ["holed-poisson"], tmp_path, epochs=1)
     assert [row.minutes for row in again[-5:]] == [row.minutes for row in rows[-5:]]
+
+
+def test_every_published_record_is_found_by_its_command(tmp_path):
+    # Its name is made from the configuration: a changed default would lose it without a word.
+    paths = list(RECORDS.glob("*.json"))
+    lost = [path.name for path in paths if outcome(_cell(path), tmp_path, RECORDS) is None]
+    assert paths
+    assert not lost
+
+
+def _cell(path: Path) -> Cell:
+    _, _, problem, *words = shlex.split(json.loads(path.read_text())["command"])
+    given = dict(pairwise(words))
+    *changes, seed = (value for name, value in pairwise(words) if name == "-s")
+    return Cell(
+        problem, given["--scale"], given["--model"], tuple(changes), int(seed.partition("=")[2])
+    )

@@ -97,6 +97,14 @@ def test_fewer_samples_make_as_many_steps():
     assert cell(950) == cell(951) == whole  # all there are: the same run, trained once
 
 
+def test_long_runs_are_the_presets_own():
+    for entry in accuracy(Wanted(long=True)):
+        (cell,) = entry.cells
+        assert cell == Cell(cell.problem, "small", cell.system)
+    few = next(accuracy(Wanted(problems=("darcy",), samples=100, long=True))).cells[0]
+    assert few.experiment.train.epochs == 950  # as many steps as 100 epochs of 950 samples
+
+
 def test_a_network_for_grids_is_left_out_where_there_is_none():
     plates = [entry.column for entry in accuracy(Wanted(problems=("plates",)))]
     assert set(plates) == set(SYSTEMS) - {"fno"}
@@ -326,9 +334,9 @@ def test_the_files_hold_means_spreads_the_papers_numbers_and_commands(measured, 
     assert [path.suffix for path in paths] == [".md", ".csv", ".json", ".png", ".png"]
     assert all(path.stat().st_size for path in paths)
     text = paths[0].read_text()
-    assert "| darcy | **1.2 ± 0.3 (0.43)** | 1.8 ± 0 |" in text
-    assert "| pipe | **3 ± 0 (0.31)** | ↑ (↑) |" in text
-    assert "| plates | 50 ± 10 |  |" in text  # nothing to compare it with
+    assert "| darcy | **1.20 ± 0.3 (0.43)** | 1.80 ± 0 |" in text
+    assert "| pipe | **3.00 ± 0 (0.31)** | ↑ (↑) |" in text
+    assert "| plates | 50.0 ± 10 |  |" in text  # nothing to compare it with
     assert "A remark." in text
     assert "`supra train darcy --scale smoke --model fno -s seed=0 --out runs/" in text
     rows = list(csv.DictReader(paths[1].open()))
@@ -359,7 +367,7 @@ def test_errors_on_different_problems_are_not_compared(measured):
         )
         for f, problem in zip(measured.found[:2], ("darcy", "pipe"), strict=True)
     ]
-    assert "| a part | 1.2 ± 0.3 (0.43) | 1.8 ± 0 |" in markdown(
+    assert "| a part | 1.20 ± 0.3 (0.43) | 1.80 ± 0 |" in markdown(
         replace(measured, found=found), Path("runs")
     )
 
@@ -481,3 +489,11 @@ def test_findings_of_the_paper_are_confirmed_contradicted_or_both(monkeypatch, t
     )
     (verdict, *_) = reproduce("airfoil-basis", Wanted("smoke"), tmp_path, tmp_path).remarks
     assert verdict.endswith("Fourier functions of the grid: contradicted here.")
+
+
+@pytest.mark.parametrize("table", FINDINGS)
+def test_what_is_not_measured_yet_is_not_judged(table, monkeypatch, tmp_path):
+    first = "supra.experiment.reproduce.reproduce.finished"
+    monkeypatch.setattr(first, lambda cells, *_: {cells[0]: result(0.01)})
+    measured = reproduce(table, Wanted("small"), tmp_path, tmp_path, train=False)
+    assert not any("In the paper" in remark for remark in measured.remarks)

@@ -55,6 +55,9 @@ def reproduce_command(
         int | None,
         typer.Option(min=2, help="At most so many training samples, with as many steps."),
     ] = None,
+    long: Annotated[
+        bool, typer.Option("--long", help="Runs as long as the presets', at small not shortened.")
+    ] = False,
     recorded: Annotated[
         bool, typer.Option("--recorded", help="Train nothing: show what has a record in OUT/cells.")
     ] = False,
@@ -74,7 +77,7 @@ def reproduce_command(
     if name in ("efficiency", "convergence"):
         _refuse(name, problems=problems, models=models, seeds=seeds > 1,
                 budget=budget != "epochs", recipe=recipe != "published",
-                samples=samples, recorded=recorded)  # fmt: skip
+                samples=samples, long=long, recorded=recorded)  # fmt: skip
     if name == "efficiency":
         _efficiency(out, quick=scale == "smoke")
         return
@@ -82,7 +85,7 @@ def reproduce_command(
         _convergence(out)
         return
     wanted = Wanted(scale, seeds, _chosen(problems, preset_names(), "problem"),
-                    _chosen(models, system_names(), "model"), recipe, samples)  # fmt: skip
+                    _chosen(models, system_names(), "model"), recipe, samples, long)  # fmt: skip
     stopped = "stopped; the same command goes on"
     with progress("reproduce", errors, stopped=stopped) as report:
         measured = reproduce(

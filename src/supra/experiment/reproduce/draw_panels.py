@@ -5,6 +5,7 @@ from math import ceil
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from supra.experiment.report.number import number
 from supra.experiment.reproduce.table import Measured
 
 _PANELS = 3  # side by side
@@ -36,7 +37,7 @@ def _bars(axes: Axes, measured: Measured, row: str) -> None:
             continue
         first = column == columns[0]
         bar = axes.barh(place, found.mean, xerr=found.spread, color="C0" if first else "0.7")
-        axes.bar_label(bar, fmt="%.3g", padding=3, fontsize="small")
+        axes.bar_label(bar, fmt=number, padding=3, fontsize="small")
         if first:
             axes.axvline(found.mean, color="C0", linestyle=":", linewidth=1, zorder=0)
     axes.set_yticks(range(len(columns)), columns)

@@ -23,7 +23,7 @@ WHOLE = "the preset"
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which part of a table, how large, how often, and trained how on how many samples."""
+    """Which part of a table, how large and how often; trained how, how long and on how much."""
 
     scale: Scale = "small"
     seeds: int = 1
@@ -31,6 +31,7 @@ class Wanted:
     systems: Sequence[str] = ()
     recipe: Recipe = "published"
     samples: int | None = None
+    long: bool = False
 
     def keeps(self, problem: str) -> bool:
         return not self.problems or problem in self.problems
@@ -38,7 +39,9 @@ class Wanted:
     def cells(
         self, problem: str, system: str, *changes: str, ablation: bool = False
     ) -> tuple[Cell, ...]:
-        first = budgeted(Cell(problem, self.scale, system, changes), ablation)
+        first = Cell(problem, self.scale, system, changes)
+        if not self.long:
+            first = budgeted(first, ablation)
         if self.samples is not None:
             first = with_samples(first, self.samples)
         if self.recipe == "shared":

@@ -14,9 +14,10 @@ _CLEARLY = 0.95  # times: less of a difference is noise
 
 @dataclass(frozen=True)
 class Finding:
-    """What the paper's numbers show, and the test of a row that supports it."""
+    """What the paper's numbers show, in which columns, and the test of a row that supports it."""
 
     statement: str
+    columns: tuple[str, ...]
     supported: Callable[[Errors], bool]
 
 
@@ -47,34 +48,60 @@ def _larger_is_better(errors: Errors) -> bool:
 
 FINDINGS: dict[str, Sequence[Finding]] = {
     "basis-number": (
-        Finding(f"few basis functions do not hurt much (less than {_MUCH} times)", _few_suffice),
+        Finding(
+            f"few basis functions do not hurt much (less than {_MUCH} times)",
+            ("few", "medium", "many"),
+            _few_suffice,
+        ),
     ),
     "basis-choice": (
-        Finding(f"Fourier and Chebyshev are within {_LITTLE} times of each other", _alike),
+        Finding(
+            f"Fourier and Chebyshev are within {_LITTLE} times of each other",
+            ("fourier", "chebyshev"),
+            _alike,
+        ),
     ),
     "airfoil-basis": (
-        Finding("eigenfunctions of the mesh beat Fourier functions of the grid", _eigen_wins),
+        Finding(
+            "eigenfunctions of the mesh beat Fourier functions of the grid",
+            ("laplacian", "fourier"),
+            _eigen_wins,
+        ),
     ),
     "normalization": (
-        Finding("without a norm training can fail (here: twice the error)", _norm_needed),
-        Finding(f"instance norm is no worse than {_LITTLE} times layer norm", _norms_alike),
+        Finding(
+            "without a norm training can fail (here: twice the error)",
+            ("none", "layer", "instance"),
+            _norm_needed,
+        ),
+        Finding(
+            f"instance norm is no worse than {_LITTLE} times layer norm",
+            ("layer", "instance"),
+            _norms_alike,
+        ),
     ),
     "model-size": (
         Finding(
             f"more layers and more functions lower the error (below {_CLEARLY} times)",
+            ("small", "large"),
             _larger_is_better,
         ),
     ),
-}  # fmt: skip
+}
 
 
 def verdicts(table: str, measured: Measured) -> Iterator[str]:
-    """One sentence for every finding: confirmed, contradicted, or where."""
+    """One sentence for every finding: confirmed, contradicted, or where.
+
+    A row in which one of the columns to compare is still to be measured says nothing.
+    """
     for finding in FINDINGS.get(table, ()):
-        rows = {row: finding.supported(_errors(measured, row)) for row in measured.rows}
-        agree = [row for row, holds in rows.items() if holds]
-        differ = [row for row in rows if row not in agree]
-        yield f"In the paper {finding.statement}: {_verdict(agree, differ)}."
+        errors = {row: _errors(measured, row) for row in measured.rows}
+        judged = [row for row in errors if errors[row].keys() >= set(finding.columns)]
+        agree = [row for row in judged if finding.supported(errors[row])]
+        differ = [row for row in judged if row not in agree]
+        if judged:
+            yield f"In the paper {finding.statement}: {_verdict(agree, differ)}."
 
 
 def _verdict(agree: Sequence[str], differ: Sequence[str]) -> str:

@@ -53,9 +53,12 @@ def reproduce(
         raise ConfigError(f"No run of this table has a record in {records}.")
     if wanted.recipe == "shared":
         title += ", all trained by SUPRA's recipe"
+    if wanted.long:
+        title += ", as long as the presets"
     if wanted.samples is not None:
         title += f", at most {wanted.samples} training samples"
     special = {
+        "long": wanted.long,
         budget: budget != "epochs",
         wanted.recipe: wanted.recipe != "published",
         f"{wanted.samples}-samples": wanted.samples is not None,

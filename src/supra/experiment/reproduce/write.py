@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from supra.data.replacement import replacing
+from supra.experiment.report.number import number
 from supra.experiment.reproduce.curves import draw_curves
 from supra.experiment.reproduce.draw import draw
 from supra.experiment.reproduce.table import Found, Measured, of_one_problem
@@ -62,7 +63,7 @@ def markdown(measured: Measured, root: Path) -> str:
 
 def shown(found: Found) -> str:
     """``1.23 ± 0.04 (0.43)``; an arrow where training diverged."""
-    text = "↑" if found.failed else f"{found.mean:.3g}"
+    text = "↑" if found.failed else number(found.mean)
     if found.spread is not None:
         text += f" ± {float(f'{found.spread:.1g}'):g}"  # 10, not 1e+01
     if found.entry.paper is None:
@@ -97,13 +98,13 @@ def markdown_rows(rows: list[list[str]]) -> list[str]:
 
 def _record(found: Found, root: Path) -> dict[str, Any]:
     entry, cell = found.entry, found.entry.cells[0]
-    values = (entry.row, entry.column, _number(entry.paper), _number(found.mean),
-              _number(found.spread), len(found.outcomes), found.weights, found.epochs,
+    values = (entry.row, entry.column, _plain(entry.paper), _plain(found.mean),
+              _plain(found.spread), len(found.outcomes), found.weights, found.epochs,
               round(found.cpu_minutes, 2), cell.command(root / cell.name))  # fmt: skip
     return dict(zip(_FIELDS, values, strict=True))
 
 
-def _number(value: float | None) -> float | str | None:
+def _plain(value: float | None) -> float | str | None:
     """JSON has no word for what is not a number."""
     if value is None:
         return None
