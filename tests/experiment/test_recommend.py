@@ -109,3 +109,14 @@ def test_a_preset_may_be_told_to_choose():
         load_experiment("demo", "smoke", ["basis.kind=auto", "basis.modes=12"])
     with pytest.raises(ConfigError, match=r"basis.kind: 'automatic' is none of auto, fourier"):
         load_experiment("demo", "smoke", ["basis.kind=automatic"])
+
+
+@pytest.mark.parametrize("shape", [shapes.sphere, shapes.square])
+def test_the_coarsest_sample_says_how_many_functions_all_get(shape, tmp_path):
+    rng = np.random.default_rng(0)
+    meshes = [shape(resolution) for resolution in (16, 4, 8, 16)]
+    values = [rng.normal(size=(len(mesh.points), 1)) for mesh in meshes]
+    samples = [supra.Sample(v, v, mesh) for v, mesh in zip(values, meshes, strict=True)]
+    small = {"model": {"width": 8, "depth": 1}, "train": {"epochs": 1}, "data": {"valid": 1}}
+    surrogate = supra.fit(samples[:3], samples[3:], tmp_path / "run", **small)
+    assert surrogate.experiment.basis == recommended_basis(meshes[1], shared=False)

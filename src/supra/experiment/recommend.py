@@ -28,7 +28,7 @@ def with_recommended_basis(experiment: Experiment, train: Dataset) -> Experiment
     """The experiment with a basis that suits the training samples, where it names none."""
     if not isinstance(experiment.basis, AutoConfig):
         return experiment
-    basis = recommended_basis(train[0].domain, shared=train.domain is not None)
+    basis = recommended_basis(_coarsest(train), shared=train.domain is not None)
     return experiment.model_copy(update={"basis": basis})
 
 
@@ -59,6 +59,14 @@ def filled(domain: Domain) -> float:
     per_axis = max(1, int((len(domain.points) / _POINTS) ** (1 / len(sides))))
     cubes = np.minimum((domain.points - low) / sides * per_axis, per_axis - 1).astype(int)
     return len(np.unique(cubes, axis=0)) / per_axis ** len(sides)
+
+
+def _coarsest(train: Dataset) -> Domain:
+    """Where there are the fewest points: all samples get as many functions as it can bear."""
+    if train.domain is not None:
+        return train.domain
+    # One at a time: a set may not fit into memory.
+    return min((train[n].domain for n in range(len(train))), key=lambda d: len(d.points))
 
 
 def _waves(
