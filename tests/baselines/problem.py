@@ -21,6 +21,14 @@ def grid(*shape: int, dtype: torch.dtype = F64) -> SampledBasis:
     return SampledBasis(points.values, points.weights, shape)
 
 
+def lively(model: nn.Module) -> nn.Module:
+    """Away from small first weights, so that attention matters."""
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight += 0.3 * torch.randn_like(weight)
+    return model
+
+
 def smooth_problem(side: int = 8, samples: int = 4) -> tuple[Tensor, Tensor, SampledBasis]:
     """Of a random wave and the normalised positions: the wave's square, shifted by its mean."""
     axis = torch.linspace(0, 1, side)

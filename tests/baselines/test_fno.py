@@ -5,7 +5,7 @@ from torch.nn.functional import gelu
 from supra.baselines.fno import FNO
 from supra.baselines.spectral import SpectralConvolution
 
-from .problem import F64, cloud, error_after_training, grid
+from .problem import F64, cloud, grid
 
 
 @pytest.fixture(autouse=True)
@@ -106,33 +106,10 @@ def test_a_band_limited_function_gives_the_same_on_two_grids(depth, tolerance):
     torch.testing.assert_close(got, wanted, rtol=0, atol=tolerance)
 
 
-def test_float32_agrees_with_float64_and_bfloat16_runs():
-    model, inputs = small(padding=2), torch.randn(2, 120, 3, dtype=F64)
-    exact = model(inputs, grid(12, 10))
-    model.float()
-    rough, basis = inputs.float(), grid(12, 10).to(dtype=torch.float32)
-    torch.testing.assert_close(model(rough, basis).double(), exact, atol=1e-5, rtol=1e-4)
-    with torch.autocast("cpu", torch.bfloat16):
-        half = model(rough, basis)
-    torch.testing.assert_close(half.double(), exact, atol=0.05, rtol=0.05)
-
-
-def test_gradients_reach_every_weight():
-    model = small(padding=1)
-    model(torch.randn(2, 120, 3, dtype=F64), grid(12, 10)).square().sum().backward()
-    assert all(weight.grad.abs().max() > 0 for weight in model.parameters())
-
-
-def test_it_learns_one_batch_by_heart():
-    model = FNO(3, 1, width=16, depth=3, modes=4)
-    assert error_after_training(model, steps=300, rate=5e-3) < 0.01
-
-
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"width": 0}, "width=0"),
         ({"modes": 0}, "modes=0"),
         ({"padding": -1}, "negative: got -1"),
     ],
@@ -143,7 +120,7 @@ def test_sizes_that_make_no_network_are_named(options, words):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_wrong_inputs_are_named():
+def test_points_that_make_no_grid_for_its_waves_are_named():
     model, inputs = small(), torch.zeros(1, 120, 3, dtype=F64)
     with pytest.raises(ValueError, match="two axes: got no grid"):
         model(inputs, cloud(120))
@@ -153,7 +130,3 @@ def test_wrong_inputs_are_named():
         small(modes=5)(inputs, grid(20, 6))
     with pytest.raises(ValueError, match=r"6 × 20 points resolves at most 3 .* got modes=4"):
         model(inputs, grid(6, 20))
-    with pytest.raises(ValueError, match=r"\(batch, points, 3\): got \(1, 120, 2\)"):
-        model(inputs[..., :2], grid(12, 10))
-    with pytest.raises(ValueError, match="the same points"):
-        model(inputs, grid(12, 11))

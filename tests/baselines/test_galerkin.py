@@ -6,7 +6,7 @@ from supra.baselines.galerkin import GalerkinTransformer
 from supra.baselines.galerkin_attention import GalerkinAttention
 from supra.basis import SampledBasis
 
-from .problem import F64, cloud, error_after_training, flops, grid, smooth_problem
+from .problem import F64, cloud, grid, lively, smooth_problem
 
 
 @pytest.fixture(autouse=True)
@@ -17,14 +17,6 @@ def _seed():
 def small(**options) -> GalerkinTransformer:
     options = {"width": 8, "depth": 2, "heads": 2, "modes": 4, **options}
     return GalerkinTransformer(3, 2, **options).double()
-
-
-def lively(model: torch.nn.Module) -> torch.nn.Module:
-    """Away from the small first weights, so that attention matters."""
-    with torch.no_grad():
-        for weight in model.parameters():
-            weight += 0.3 * torch.randn_like(weight)
-    return model
 
 
 @pytest.mark.parametrize(
@@ -78,12 +70,6 @@ def test_the_first_maps_are_nearly_a_multiple_of_the_identity():
     assert attention.query_key_value.bias.abs().max() == 0
 
 
-def test_permuting_the_points_permutes_the_prediction():
-    model, basis = lively(small()), cloud(30)
-    inputs, order = torch.randn(2, 30, 3, dtype=F64), torch.randperm(30)
-    torch.testing.assert_close(model(inputs[:, order], basis), model(inputs, basis)[:, order])
-
-
 def test_positions_matter_in_every_head():
     """Even where lifting and decoder do not see them."""
     model, basis = lively(small()), cloud(30)
@@ -96,22 +82,12 @@ def test_positions_matter_in_every_head():
     assert (model(moved, basis) - model(inputs, basis))[:, 1:].abs().max() > 1e-4
 
 
-@pytest.mark.parametrize("norm", [True, False])
-def test_a_padded_batch_equals_batches_of_one(norm, check_padding):
-    check_padding(lively(small(norm=norm)), [cloud(7), cloud(20), cloud(13)])
-
-
 def test_bases_of_each_sample_on_one_grid_change_nothing():
     model, basis = lively(small(decoder="spectral")), grid(12, 10)
     inputs = torch.randn(2, 120, 3, dtype=F64)
     torch.testing.assert_close(
         model(inputs, SampledBasis.stack([basis, basis])), model(inputs, basis)
     )
-
-
-def test_the_cost_is_linear_in_the_points():
-    model = small()
-    assert 3.95 < flops(model, cloud(4000)) / flops(model, cloud(1000)) < 4.05
 
 
 def test_as_published_a_block_adds_attention_and_map_of_the_features_themselves():
@@ -145,37 +121,12 @@ def test_dropout_acts_in_training_only():
     assert torch.equal(model(inputs, basis), model(inputs, basis))
 
 
-def test_float32_agrees_with_float64_and_bfloat16_runs():
-    model, inputs = small(), torch.randn(2, 50, 3, dtype=F64)
-    exact = model(inputs, cloud(50))
-    model.float()
-    rough, basis = inputs.float(), cloud(50, torch.float32)
-    torch.testing.assert_close(model(rough, basis).double(), exact, atol=1e-5, rtol=1e-4)
-    with torch.autocast("cpu", torch.bfloat16):
-        half = model(rough, basis)
-    torch.testing.assert_close(half.double(), exact, atol=0.05, rtol=0.05)
-
-
-@pytest.mark.parametrize("decoder", ["pointwise", "spectral"])
-def test_gradients_reach_every_weight(decoder):
-    model = small(decoder=decoder)
-    model(torch.randn(2, 120, 3, dtype=F64), grid(12, 10)).square().sum().backward()
-    assert all(weight.grad.abs().max() > 0 for weight in model.parameters())
-
-
-@pytest.mark.parametrize("decoder", ["pointwise", "spectral"])
-def test_it_learns_one_batch_by_heart(decoder):
-    model = GalerkinTransformer(3, 1, width=32, depth=2, decoder=decoder, modes=4)
-    assert error_after_training(model, steps=400, rate=3e-3) < 0.01
-
-
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         ({"width": 9}, "width=9, heads=2"),
         ({"space": 5}, "in_channels=3, space=5"),
-        ({"depth": 0}, "depth=0"),
         ({"decoder": "fourier"}, "one of pointwise, spectral: got 'fourier'"),
     ],
 )
@@ -185,12 +136,8 @@ def test_sizes_that_make_no_network_are_named(options, words):
 
 
 @pytest.mark.usefixtures("unchecked")
-def test_wrong_inputs_are_named():
+def test_a_spectral_decoder_without_a_grid_is_named():
     inputs = torch.zeros(1, 120, 3, dtype=F64)
-    with pytest.raises(ValueError, match=r"\(batch, points, 3\): got \(1, 120, 2\)"):
-        small()(inputs[..., :2], cloud(120))
-    with pytest.raises(ValueError, match="the same points"):
-        small()(inputs, cloud(121))
     with pytest.raises(ValueError, match=r"no grid\. Use decoder='pointwise'"):
         small(decoder="spectral")(inputs, cloud(120))
     with pytest.raises(ValueError, match="at most 3 Fourier modes"):

@@ -7,7 +7,7 @@ from supra.baselines.lno import LatentBlock, PhysicsCrossAttention, ResidualMLP
 from supra.baselines.points import real_points
 from supra.basis import SampledBasis
 
-from .problem import F64, cloud, error_after_training, flops
+from .problem import F64, cloud
 
 
 @pytest.fixture(autouse=True)
@@ -114,32 +114,6 @@ def test_the_weights_depend_on_the_positions_alone():
     torch.testing.assert_close(out[0, 4], out[0, 1])
 
 
-def test_permuting_the_points_permutes_the_prediction():
-    model, inputs, order = small(), torch.randn(2, 11, 3, dtype=F64), torch.randperm(11)
-    permuted = model(inputs[:, order], cloud(11))
-    torch.testing.assert_close(permuted, model(inputs, cloud(11))[:, order])
-
-
-def test_a_padded_batch_equals_batches_of_one(check_padding):
-    check_padding(small(), [cloud(5), cloud(9), cloud(7)])
-
-
-def test_the_cost_is_linear_in_the_points():
-    model = small(width=32, modes=16)
-    assert 3 < flops(model, cloud(2048)) / flops(model, cloud(512)) <= 4.05
-
-
-def test_the_gradient_reaches_every_weight():
-    model = small()
-    model(torch.randn(2, 12, 3, dtype=F64), cloud(12)).square().sum().backward()
-    assert all(weight.grad.norm() > 0 for weight in model.parameters())
-
-
-def test_it_fits_a_small_batch():
-    model = LNO(3, 1, width=64, depth=1, heads=4, modes=32)
-    assert error_after_training(model, steps=1000, rate=3e-3) < 0.01
-
-
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -147,29 +121,8 @@ def test_it_fits_a_small_batch():
         ({"space": 4}, "in_channels=3, space=4"),
         ({"modes": 0}, "modes=0"),
         ({"layers": 0}, "layers=0"),
-        ({"depth": 0}, "depth=0"),
     ],
 )
 def test_sizes_that_do_not_fit_are_named(options, words):
     with pytest.raises(ValueError, match=words):
         small(**options)
-
-
-@pytest.mark.parametrize(
-    ("inputs", "words"),
-    [
-        (torch.zeros(1, 12, 4), r"\(batch, points, 3\): got \(1, 12, 4\)"),
-        (torch.zeros(12, 3), r"got \(12, 3\)"),
-        (torch.zeros(1, 5, 3), r"\(1, 5, 3\) and weights of shape \(12,\)"),
-    ],
-)
-@pytest.mark.usefixtures("unchecked")
-def test_wrong_inputs_are_named(inputs, words):
-    with pytest.raises(ValueError, match=words):
-        small().float()(inputs, cloud(12))
-
-
-def test_it_tells_what_it_is():
-    text = repr(small())
-    for words in ("in_channels=3", "modes=4", "weights"):
-        assert words in text
