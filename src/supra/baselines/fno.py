@@ -4,14 +4,15 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import gelu, pad
 
-from supra.baselines.points import check_inputs, check_positive, grid_shape, parameter_count
+from supra.baselines.network import Network
+from supra.baselines.points import check_positive, grid_shape
 from supra.baselines.spectral import FourierLayer
 from supra.basis.sampled import Sampled
 
 _HEAD = 128  # hidden width of the last map
 
 
-class FNO(nn.Module):
+class FNO(Network):
     r"""Lifting, Fourier layers, and a projection to the output functions.
 
     .. math:: u_{l+1} = \sigma(\mathcal K_l u_l + W_l u_l + b_l)
@@ -41,11 +42,10 @@ class FNO(nn.Module):
         modes: int = 12,
         padding: int = 0,
     ) -> None:
-        super().__init__()
-        check_positive(in_channels=in_channels, width=width, depth=depth, modes=modes)
+        super().__init__(in_channels, out_channels)
+        check_positive(width=width, depth=depth, modes=modes)
         if padding < 0:
             raise ValueError(f"`padding` counts points and cannot be negative: got {padding}.")
-        self.in_channels, self.out_channels = in_channels, out_channels
         self.modes, self.padding = modes, padding
         self.lift = nn.Linear(in_channels, width)
         self.layers = nn.ModuleList(FourierLayer(width, width, modes) for _ in range(depth))
@@ -56,7 +56,7 @@ class FNO(nn.Module):
     def forward(
         self, inputs: Float[Tensor, "batch points in_channels"], basis: Sampled
     ) -> Float[Tensor, "batch points out_channels"]:
-        check_inputs(inputs, basis, self.in_channels)
+        self.check_inputs(inputs, basis)
         rows, columns = _grid(basis)
         grid = self.lift(inputs).unflatten(1, (rows, columns))
         grid = self._layered(pad(grid, (0, 0, 0, self.padding, 0, self.padding)))
@@ -69,15 +69,8 @@ class FNO(nn.Module):
             grid = layer(grid if number == 0 else gelu(grid))
         return grid
 
-    def parameter_count(self) -> int:
-        """Number of trainable weights; a complex one counts as two."""
-        return parameter_count(self)
-
     def extra_repr(self) -> str:
-        return (
-            f"in_channels={self.in_channels}, out_channels={self.out_channels}, "
-            f"modes={self.modes}, padding={self.padding}, {self.parameter_count():,} weights"
-        )
+        return f"{super().extra_repr()}, modes={self.modes}, padding={self.padding}"
 
 
 def _grid(basis: Sampled) -> tuple[int, int]:

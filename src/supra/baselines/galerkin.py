@@ -7,13 +7,8 @@ from torch import Tensor, nn
 
 from supra.baselines.decoder import PointwiseDecoder, SpectralDecoder
 from supra.baselines.galerkin_attention import GalerkinAttention
-from supra.baselines.points import (
-    check_inputs,
-    check_positive,
-    check_sizes,
-    parameter_count,
-    real_points,
-)
+from supra.baselines.network import Network
+from supra.baselines.points import check_positive, check_sizes, real_points
 from supra.basis.sampled import Sampled
 
 
@@ -45,7 +40,7 @@ class GalerkinBlock(nn.Module):
         return fields + self.mlp(self.mlp_norm(fields))
 
 
-class GalerkinTransformer(nn.Module):
+class GalerkinTransformer(Network):
     """Lifting, blocks of Galerkin attention at all points, and a decoder.
 
     Args:
@@ -76,12 +71,12 @@ class GalerkinTransformer(nn.Module):
         norm: bool = True,
         dropout: float = 0.0,
     ) -> None:
-        super().__init__()
+        super().__init__(in_channels, out_channels)
         check_sizes(in_channels, space, width, heads)
         check_positive(depth=depth)
         if decoder not in ("pointwise", "spectral"):
             raise ValueError(f"`decoder` is one of pointwise, spectral: got {decoder!r}.")
-        self.in_channels, self.out_channels, self.space = in_channels, out_channels, space
+        self.space = space
         self.lift = nn.Linear(in_channels, width)
         self.blocks = nn.ModuleList(
             GalerkinBlock(width, heads, space, norm=norm, dropout=dropout) for _ in range(depth)
@@ -95,19 +90,9 @@ class GalerkinTransformer(nn.Module):
     def forward(
         self, inputs: Float[Tensor, "batch points in_channels"], basis: Sampled
     ) -> Float[Tensor, "batch points out_channels"]:
-        check_inputs(inputs, basis, self.in_channels)
+        self.check_inputs(inputs, basis)
         positions, real = inputs[..., -self.space :], real_points(basis)
         fields = self.lift(inputs)
         for block in self.blocks:
             fields = block(fields, positions, real)
         return self.decoder(fields, positions, basis)
-
-    def parameter_count(self) -> int:
-        """Number of trainable weights."""
-        return parameter_count(self)
-
-    def extra_repr(self) -> str:
-        return (
-            f"in_channels={self.in_channels}, out_channels={self.out_channels}, "
-            f"{self.parameter_count():,} weights"
-        )

@@ -5,14 +5,9 @@ from typing import Literal
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from supra.baselines.network import Network
 from supra.baselines.normalised_attention import NormalisedAttention
-from supra.baselines.points import (
-    check_inputs,
-    check_positive,
-    check_sizes,
-    parameter_count,
-    real_points,
-)
+from supra.baselines.points import check_positive, check_sizes, real_points
 from supra.baselines.residual_mlp import ResidualMLP
 from supra.basis.sampled import Sampled
 
@@ -86,7 +81,7 @@ class GnotBlock(nn.Module):
         return fields + self.self_experts_norm(self.self_experts(fields, gate))
 
 
-class GNOT(nn.Module):
+class GNOT(Network):
     """Query points attend to the input functions and to each other, experts gated by position.
 
     Args:
@@ -113,12 +108,12 @@ class GNOT(nn.Module):
         experts: int = 3,
         trunk: Literal["positions", "inputs"] = "positions",
     ) -> None:
-        super().__init__()
+        super().__init__(in_channels, out_channels)
         check_sizes(in_channels, space, width, heads)
         check_positive(depth=depth, experts=experts)
         if trunk not in ("positions", "inputs"):
             raise ValueError(f"`trunk` is one of positions, inputs: got {trunk!r}.")
-        self.in_channels, self.out_channels, self.space = in_channels, out_channels, space
+        self.space = space
         self.known = space if trunk == "positions" else in_channels
         self.trunk = ResidualMLP(self.known, width, width, _HIDDEN)
         self.branch = ResidualMLP(in_channels, width, width, _HIDDEN)
@@ -128,19 +123,9 @@ class GNOT(nn.Module):
     def forward(
         self, inputs: Float[Tensor, "batch points in_channels"], basis: Sampled
     ) -> Float[Tensor, "batch points out_channels"]:
-        check_inputs(inputs, basis, self.in_channels)
+        self.check_inputs(inputs, basis)
         positions, real = inputs[..., -self.space :], real_points(basis)
         fields, sources = self.trunk(inputs[..., -self.known :]), self.branch(inputs)
         for block in self.blocks:
             fields = block(fields, sources, positions, real)
         return self.project(fields)
-
-    def parameter_count(self) -> int:
-        """Number of trainable weights."""
-        return parameter_count(self)
-
-    def extra_repr(self) -> str:
-        return (
-            f"in_channels={self.in_channels}, out_channels={self.out_channels}, "
-            f"{self.parameter_count():,} weights"
-        )

@@ -4,11 +4,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
+from supra.baselines.network import Network
 from supra.baselines.points import (
-    check_inputs,
     check_positive,
     check_sizes,
-    parameter_count,
     real_points,
     softmax_over_points,
 )
@@ -16,7 +15,7 @@ from supra.baselines.residual_mlp import ResidualMLP
 from supra.basis.sampled import Sampled
 
 
-class LNO(nn.Module):
+class LNO(Network):
     r"""Encode the points into latent tokens, attend among these, decode them at the points.
 
     .. math::
@@ -50,33 +49,26 @@ class LNO(nn.Module):
         modes: int = 256,
         layers: int = 2,
     ) -> None:
-        super().__init__()
+        super().__init__(in_channels, out_channels)
         check_sizes(in_channels, space, width, heads)
-        check_positive(out_channels=out_channels, depth=depth, modes=modes)
-        self.in_channels, self.out_channels, self.space = in_channels, out_channels, space
+        check_positive(depth=depth, modes=modes)
+        self.space = space
         self.cross_attention = PhysicsCrossAttention(space, width, modes, layers)
         self.branch = ResidualMLP(in_channels, width, width, layers)
         self.blocks = nn.Sequential(*(LatentBlock(width, heads) for _ in range(depth)))
         self.project = ResidualMLP(width, width, out_channels, layers)
 
-    def parameter_count(self) -> int:
-        """Number of trainable weights."""
-        return parameter_count(self)
-
     def forward(
         self, inputs: Float[Tensor, "batch points in_channels"], basis: Sampled
     ) -> Float[Tensor, "batch points out_channels"]:
-        check_inputs(inputs, basis, self.in_channels)
+        self.check_inputs(inputs, basis)
         positions = inputs[..., -self.space :]
         encode, decode = self.cross_attention(positions, real_points(basis))
         tokens = self.blocks(encode.mT @ self.branch(inputs))
         return self.project(decode @ tokens)
 
     def extra_repr(self) -> str:
-        return (
-            f"in_channels={self.in_channels}, out_channels={self.out_channels}, "
-            f"modes={self.cross_attention.modes}, {self.parameter_count():,} weights"
-        )
+        return f"{super().extra_repr()}, modes={self.cross_attention.modes}"
 
 
 class PhysicsCrossAttention(nn.Module):

@@ -2,7 +2,7 @@
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from supra.basis.sampled import Sampled
 
@@ -29,11 +29,6 @@ def softmax_over_points(
     return scores.softmax(dim=1)
 
 
-def parameter_count(network: nn.Module) -> int:
-    """Number of trainable weights."""
-    return sum(weight.numel() for weight in network.parameters() if weight.requires_grad)
-
-
 def check_sizes(in_channels: int, space: int, width: int, heads: int) -> None:
     """The constructor's numbers fit together."""
     if heads < 1 or width < 1 or width % heads:
@@ -44,23 +39,6 @@ def check_sizes(in_channels: int, space: int, width: int, heads: int) -> None:
         raise ValueError(
             f"The last `space` of the `in_channels` are positions: got in_channels={in_channels}, "
             f"space={space}."
-        )
-
-
-def check_inputs(inputs: Tensor, basis: Sampled, in_channels: int) -> None:
-    """The inputs have the network's channels and the basis's points."""
-    if torch.compiler.is_compiling():
-        return
-    if inputs.ndim != 3 or inputs.shape[2] != in_channels:
-        raise ValueError(
-            f"The network takes inputs of shape (batch, points, {in_channels}): got "
-            f"{tuple(inputs.shape)}."
-        )
-    sizes = tuple(basis.weights.shape)
-    if sizes != tuple(inputs.shape[2 - len(sizes) : 2]):
-        raise ValueError(
-            f"Inputs and basis must have the same points: got inputs of shape "
-            f"{tuple(inputs.shape)} and weights of shape {sizes}."
         )
 
 

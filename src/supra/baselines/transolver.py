@@ -4,12 +4,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from supra.baselines.network import Network
 from supra.baselines.physics_attention import PhysicsAttention, needed_grid, small_linear
-from supra.baselines.points import check_inputs, check_positive, check_sizes, parameter_count
+from supra.baselines.points import check_positive, check_sizes
 from supra.basis.sampled import Sampled
 
 
-class Transolver(nn.Module):
+class Transolver(Network):
     r"""A map at each point, blocks of `PhysicsAttention` with point-wise maps, a linear head.
 
     .. math::
@@ -53,15 +54,15 @@ class Transolver(nn.Module):
         structured: bool = True,
         reference: int = 0,
     ) -> None:
-        super().__init__()
+        super().__init__(in_channels, out_channels)
         check_sizes(in_channels, space, width, heads)
-        check_positive(out_channels=out_channels, depth=depth, slices=slices)
+        check_positive(depth=depth, slices=slices)
         if reference < 0 or (reference and not structured):
             raise ValueError(
                 f"Distances to a reference grid need `structured=True`: got reference={reference}, "
                 f"structured={structured}."
             )
-        self.in_channels, self.out_channels, self.space = in_channels, out_channels, space
+        self.space = space
         self.reference = reference
         lifted = in_channels - space + reference**2 if reference else in_channels
         self.lift = _two_layers(lifted, 2 * width, width)
@@ -76,14 +77,10 @@ class Transolver(nn.Module):
         )
         self.head = nn.Sequential(nn.LayerNorm(width), small_linear(width, out_channels))
 
-    def parameter_count(self) -> int:
-        """Number of trainable weights."""
-        return parameter_count(self)
-
     def forward(
         self, inputs: Float[Tensor, "batch points in_channels"], basis: Sampled
     ) -> Float[Tensor, "batch points out_channels"]:
-        check_inputs(inputs, basis, self.in_channels)
+        self.check_inputs(inputs, basis)
         if self.reference:
             distances = _distances(needed_grid(basis), self.reference, inputs)
             inputs = torch.cat([inputs[..., : -self.space], distances], dim=-1)
@@ -93,10 +90,7 @@ class Transolver(nn.Module):
         return self.head(fields)
 
     def extra_repr(self) -> str:
-        return (
-            f"in_channels={self.in_channels}, out_channels={self.out_channels}, "
-            f"reference={self.reference}, {self.parameter_count():,} weights"
-        )
+        return f"{super().extra_repr()}, reference={self.reference}"
 
 
 class TransolverBlock(nn.Module):
