@@ -124,7 +124,7 @@ def _has_many_bases(surrogate: Surrogate, train: Dataset) -> bool:
     return isinstance(surrogate.subspace, OwnSubspace) or not isinstance(train[0].domain, Grid)
 
 
-def ensure_data(experiment: Experiment, report: Report) -> None:
+def ensure_data(experiment: Experiment, report: Report = lambda *_: None) -> None:
     """Make the data of an experiment that says how, where they are not there yet."""
     data, wanted = experiment.data, experiment.data.generate
     if wanted is None or (data.root.exists() and not (data.root / PARTS).exists()):
