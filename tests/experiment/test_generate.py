@@ -4,14 +4,16 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
 import scipy.io
 
 from supra.data import DataError, load_dataset, open_dataset
-from supra.domain import PointSet
+from supra.domain import Mesh, PointSet, shapes
 from supra.experiment.generate import PARTS, Request, generate, make_problem
 from supra.experiment.parts import Parts
 from supra.problems import (
@@ -20,11 +22,14 @@ from supra.problems import (
     NavierStokes,
     PerforatedPlate,
     PlatePoints,
+    Problem,
     ProblemError,
+    Solution,
     Surface,
 )
 
 pytestmark = pytest.mark.usefixtures("unchecked")
+SQUARE = shapes.square(4)
 SMALL = Request(Darcy(resolution=11), train=5, test=3)
 
 
@@ -81,6 +86,32 @@ def test_surfaces_volumes_and_points_go_into_our_own_format(tmp_path, problem):
         np.testing.assert_array_equal(found.domain.cells, expected["cells"])
     else:
         assert isinstance(found.domain, PointSet)
+
+
+@dataclass(frozen=True)
+class Waves(Problem):
+    """Of a wave number, a wave and its slope on one square."""
+
+    name: ClassVar[str] = "waves"
+    given: ClassVar[tuple[str, ...]] = ("k",)
+    asked: ClassVar[tuple[str, ...]] = ("wave", "slope")
+
+    def shared_domain(self) -> Mesh:
+        return SQUARE
+
+    def solve(self, rng: np.random.Generator) -> Solution:
+        k, x = rng.uniform(1, 2), SQUARE.points[:, 0]
+        return {"k": np.full_like(x, k), "wave": np.sin(k * x), "slope": k * np.cos(k * x)}
+
+
+def test_a_problem_of_one_s_own_says_what_is_given_and_asked_for(tmp_path):
+    generate(Request(Waves(), train=3, test=1), tmp_path)
+    data = open_dataset(tmp_path / "data.h5")
+    assert [channel.name for channel in data.train.layout.targets] == ["wave", "slope"]
+    np.testing.assert_array_equal(data.train.domain.points, SQUARE.points)
+    (k,), x = data.test[0].inputs.T, SQUARE.points[:, 0]
+    expected = np.stack([np.sin(k * x), k * np.cos(k * x)], axis=1)
+    np.testing.assert_allclose(data.test[0].targets, expected, rtol=1e-5)  # stored in float32
 
 
 def test_a_cluster_makes_the_same_files(tmp_path):

@@ -60,13 +60,6 @@ PROBLEMS: dict[str, type[Problem]] = {
         Ball,
     )
 }
-# What is given in problems without a public layout; u is what all of them ask for.
-GIVEN = {
-    PerforatedPlate.name: ("a", "f"),
-    PlatePoints.name: ("a", "f"),
-    Surface.name: ("f",),
-    Ball.name: ("f",),
-}
 
 
 @dataclass(frozen=True)
@@ -252,20 +245,19 @@ def _write(request: Request, out: Path, parts: Parts) -> None:
 
 def _write_store(request: Request, path: Path, splits: dict[Split, Iterator[Solution]]) -> None:
     """Problems without a public layout: on one mesh, or on a mesh or points per sample."""
-    given, shared = GIVEN[request.problem.name], _shared_mesh(request.problem)
-    layout = Layout(tuple(map(Channel, given)), (Channel("u"),))
+    given, asked = request.problem.given, request.problem.asked
+    shared = request.problem.shared_domain()
+    layout = Layout(tuple(map(Channel, given)), tuple(map(Channel, asked)))
     with StoreWriter(path, layout, shared, metadata={"request": request.record}) as store:
         for split, solutions in splits.items():
             for solution in solutions:
-                inputs = np.stack([solution[name] for name in given], axis=1)
-                domain = shared or _own_domain(solution)
-                store.add(Sample(inputs, solution["u"][:, None], domain), split)
+                inputs, targets = (_columns(solution, names) for names in (given, asked))
+                domain = _own_domain(solution) if shared is None else shared
+                store.add(Sample(inputs, targets, domain), split)
 
 
-def _shared_mesh(problem: Problem) -> Mesh | None:
-    if isinstance(problem, PerforatedPlate) and problem.geometry == "shared":
-        return problem.mesh(problem.plate)
-    return None
+def _columns(solution: Solution, names: tuple[str, ...]) -> np.ndarray:
+    return np.stack([solution[name] for name in names], axis=1)
 
 
 def _own_domain(solution: Solution) -> Mesh | PointSet:

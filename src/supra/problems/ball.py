@@ -37,6 +37,7 @@ class Ball(Problem):
     """
 
     name: ClassVar[str] = "ball"
+    given: ClassVar[tuple[str, ...]] = ("f",)
 
     resolution: int = 6
     stretch: float = 0.3

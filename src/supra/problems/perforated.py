@@ -38,6 +38,7 @@ class PerforatedPlate(Problem):
     """
 
     name: ClassVar[str] = "perforated"
+    given: ClassVar[tuple[str, ...]] = ("a", "f")
 
     resolution: int = 28
     holes: int = 5
@@ -54,6 +55,9 @@ class PerforatedPlate(Problem):
     def mesh(self, plate: int) -> Mesh:
         """The mesh of one of the random plates with all holes."""
         return _mesh(self.resolution, self.holes, plate)
+
+    def shared_domain(self) -> Mesh | None:
+        return self.mesh(self.plate) if self.geometry == "shared" else None
 
     def solve(self, rng: np.random.Generator) -> Solution:
         own = self.geometry == "each"

@@ -32,6 +32,7 @@ class PlatePoints(Problem):
     """
 
     name: ClassVar[str] = "plate_points"
+    given: ClassVar[tuple[str, ...]] = ("a", "f")
 
     resolution: int = 28
     holes: int = 5

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
+from supra.domain import Domain
 from supra.domain.choice import check_choice
 from supra.problems.errors import ProblemError
 
@@ -20,13 +21,24 @@ class Problem(ABC):
 
     A sample depends on the seed, the split and its own number only, so any sample can be made
     anywhere, in any order, and is always the same.
+
+    Attributes:
+        name: of the problem.
+        given: functions of a solution that are a network's inputs, where no public files say so.
+        asked: functions that it is to predict.
     """
 
     name: ClassVar[str]
+    given: ClassVar[tuple[str, ...]] = ()
+    asked: ClassVar[tuple[str, ...]] = ("u",)
 
     @abstractmethod
     def solve(self, rng: np.random.Generator) -> Solution:
         """Draw one sample's random data and solve: named arrays, as the data files store them."""
+
+    def shared_domain(self) -> Domain | None:
+        """The domain of all samples; without one, a solution has its own points (and cells)."""
+        return None
 
     def sample(self, index: int, seed: int = 0, split: Split = "train") -> Solution:
         """Sample number ``index`` of a split."""

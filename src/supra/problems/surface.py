@@ -42,6 +42,7 @@ class Surface(Problem):
     """
 
     name: ClassVar[str] = "surface"
+    given: ClassVar[tuple[str, ...]] = ("f",)
 
     resolution: int = 10
     shape: Shape = "sphere"
